@@ -1,0 +1,59 @@
+"""The bundled configs: one YAML file each, in configs/ of a checkout or beside the package in an installed copy."""
+
+from __future__ import annotations
+
+import os
+import re
+from difflib import get_close_matches
+
+from ffncalc.errors import InputError
+
+_HERE = os.path.dirname(__file__)
+_INSTALLED = os.path.join(_HERE, "_configs")
+FOLDER = _INSTALLED if os.path.isdir(_INSTALLED) else os.path.join(os.path.dirname(_HERE), "configs")
+
+
+def names() -> list[str]:
+    """The names of all bundled configs, in the order in which a person would list them."""
+    found = [entry[:-5] for entry in os.listdir(FOLDER) if entry.endswith(".yaml")]
+    return sorted(found, key=lambda name: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)])
+
+
+def path_of(name: str) -> str | None:
+    """The file of the bundled config called `name`, or by one of its aliases; None where there is no such one."""
+    path = os.path.join(FOLDER, f"{name}.yaml")
+    if re.fullmatch(r"[a-z0-9._-]+", name) and os.path.isfile(path):
+        return path
+    wanted = plain(name)
+    for known in names():
+        if plain(known) == wanted:
+            return os.path.join(FOLDER, f"{known}.yaml")
+    known_by = {plain(alias): known for known in names() for alias in aliases(known)}
+    return os.path.join(FOLDER, f"{known_by[wanted]}.yaml") if wanted in known_by else None
+
+
+def plain(name: str) -> str:
+    """A name with what people write differently taken out: case, and which of - _ . / or a space stands between words."""
+    return re.sub(r"[-_. ]+", "-", name.lower())
+
+
+def aliases(name: str) -> list[str]:
+    """The other names of a bundled config."""
+    return list(read(name).get("aliases") or [])
+
+
+def read(name: str) -> dict[str, object]:
+    """What a bundled file holds."""
+    from ffncalc.text import parse
+
+    path = os.path.join(FOLDER, f"{name}.yaml")
+    with open(path, encoding="utf-8") as file:
+        values: dict[str, object] = parse(file.read(), path, as_json=False).values
+    return values
+
+
+def unknown(name: str) -> InputError:
+    """The error for a name that is neither bundled nor a file, with the nearest names."""
+    near = get_close_matches(plain(name), names(), n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`ffncalc configs` lists the bundled names"
+    return InputError(f"{name!r} is neither a bundled model nor a file; {hint}")

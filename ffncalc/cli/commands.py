@@ -1,0 +1,33 @@
+"""The commands there are, in the order that help lists them.
+
+`ffncalc hidden-dim` is the function `command` of the module `ffncalc.cli.hidden_dim_command`, which is imported only
+when that command is asked for; help and shell completion need nothing but this table. A name of two words is a command
+of a group: "lab x" is `ffncalc lab x`, in `ffncalc.cli.lab_x_command`, and the group "lab" has a row and no module.
+"""
+
+COMMANDS = {
+    "params": "Count the parameters, by component and by kind of layer.",
+    "flops": "Count the FLOPs of a token and of a sequence: FFN, projections, scores, head.",
+    "hidden-dim": "Work out the hidden width of an FFN, step by step.",
+    "compare": "Set two or more models side by side.",
+    "configs": "List the bundled configs, or print one.",
+    "families": "List the architectures that are understood, or show one.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+def under(group: str) -> list[str]:
+    """The last words of the commands that stand directly under a group; those of `ffncalc` itself are under ""."""
+    start = f"{group} ".lstrip()
+    return [rest for name in COMMANDS if name.startswith(start) and " " not in (rest := name.removeprefix(start))]
+
+
+def module_of(name: str) -> str:
+    """The last part of the name of the module that implements a command."""
+    return name.replace("-", "_").replace(" ", "_") + "_command"
+
+
+def command_of(words: list[str]) -> str:
+    """The command that a command line starts with, or "" if there is none."""
+    starts = (" ".join(words[:n]) for n in (2, 1))
+    return next((name for name in starts if name in COMMANDS), "")

@@ -1,0 +1,102 @@
+"""The options that several commands share, declared once, and how their texts are read.
+
+A value stays text until the command reads it with one of the functions below: they say what was given, and what was
+meant, which Typer's own messages don't. Declarations keep to one form, because shell completion reads them off the
+source: `typer.Option("--name", metavar="...", help="...")`.
+"""
+
+import re
+from typing import Annotated
+
+import typer
+
+from ffncalc.errors import InputError
+
+FORMATS = ("table", "json", "csv", "markdown")
+HEADS = ("causal", "mlm", "seq2seq", "pooler", "none")
+
+# ------------------------------------------------------------------ what is read
+Models = Annotated[
+    list[str],
+    typer.Argument(metavar="MODEL...", help="A bundled name, a YAML or JSON file, a folder with config.json, or -."),
+]
+Head = Annotated[
+    str | None,
+    typer.Option(
+        "--head",
+        metavar="causal|mlm|seq2seq|pooler|none",
+        help="The head to count (default: what the file names, else the family's language-model head).",
+    ),
+]
+VocabSize = Annotated[
+    str | None, typer.Option("--vocab-size", metavar="N", help="Rows of the token embedding, instead of the config's.")
+]
+Tied = Annotated[
+    bool | None, typer.Option("--tied/--untied", help="Whether the head shares the token embedding's matrix.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Take a warning for an error.")]
+
+# ------------------------------------------------------------------ what is printed
+Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the result.")]
+Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Give each number's formula: symbols, then values.")]
+
+
+def one_of(option: str, text: str, choices: tuple[str, ...]) -> str:
+    """The choice that the text names. Raises InputError with all of them, and the nearest."""
+    if text in choices:
+        return text
+    from difflib import get_close_matches
+
+    near = get_close_matches(text.lower(), choices, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise InputError(f"{option} is one of {', '.join(choices)}, not {shortened(text)}{hint}")
+
+
+def output_format(text: str, json: bool) -> str:
+    """Which format `--format` and `--json` ask for together."""
+    if json and text not in ("table", "json"):
+        raise InputError(f"--json and --format {text} ask for two formats; leave one of them")
+    return "json" if json else one_of("--format", text, FORMATS)
+
+
+# ------------------------------------------------------------------ numbers
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
+UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+WHOLE = r"(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)"
+NUMBER = re.compile(WHOLE + r"(?:\.(?P<part>[0-9]+))?(?:e\+?(?P<power>[0-9]+))?(?P<unit>[a-z]*)")
+MAX_DIGITS = 1000
+
+
+def whole_number(option: str, text: str) -> int:
+    """A positive whole number, exactly: 4096, 4_096, 4,096, 4k (4000), 4Ki (4096), 1.5B, 1e12."""
+    found = NUMBER.fullmatch(text.strip().lower())
+    if not found:
+        raise not_whole(option, text)
+    whole, part, power, unit = (found[group] or "" for group in ("whole", "part", "power", "unit"))
+    if unit not in UNITS:
+        raise InputError(f"{option} {shortened(text)}: no unit {unit!r}; {unit_hint(unit)}")
+    if len(text) > MAX_DIGITS or len(power) > 3:
+        raise InputError(f"{option} {shortened(text)} has more than {MAX_DIGITS} digits")
+    digits = int(re.sub("[_,]", "", whole) + part)
+    value, rest = divmod(digits * int("1" + "0" * int(power or 0)) * UNITS[unit], int("1" + "0" * len(part)))
+    if rest or not value:
+        raise not_whole(option, text)
+    return value
+
+
+def not_whole(option: str, text: str) -> InputError:
+    """The error for a text that is no count of anything."""
+    forms = "write it like 4096, 4k (4000), 4Ki (4096), 1.5B or 1e12"
+    return InputError(f"{option} takes a positive whole number, not {shortened(text)}; {forms}")
+
+
+def unit_hint(unit: str) -> str:
+    """What units there are, the likely one first."""
+    likely = f"did you mean {unit[0] if unit[0] == 'k' else unit[0].upper()}? " if unit[0] in UNITS else ""
+    return f"{likely}There are k, M, B, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024)"
+
+
+def shortened(text: str) -> str:
+    """A text that may be of any length, quoted for a message."""
+    return repr(text if len(text) <= 40 else f"{text[:30]}...")

@@ -1,0 +1,108 @@
+"""MODEL, as a person names it -> the config it stands for: a bundled name, a file, a folder, or `-` for standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NamedTuple
+
+from ffncalc import bundled
+from ffncalc.errors import InputError
+from ffncalc.text import MAX_BYTES, Path, parse
+
+
+class Config(NamedTuple):
+    """A config as it was read. `kind`: own (has `family`), hf (has `model_type`), or meta (params.json)."""
+
+    file: str
+    kind: str
+    values: dict[str, Any]
+    places: dict[Path, tuple[int, int]]
+    name: str
+
+    def at(self, *path: str | int) -> str:
+        """Where a key stands, for a message: the file, and line and column where they are known."""
+        place = self.places.get(path)
+        return f"{self.file}: line {place[0]}, column {place[1]}" if place else self.file
+
+
+def read(model: str | dict[str, Any]) -> Config:
+    """The config that MODEL stands for. Raises InputError where there is none, or where it can't be read."""
+    if isinstance(model, dict):
+        return _config(model, {}, "config", str(model.get("name") or model.get("model_type") or "config"))
+    if model == "-":
+        return _parsed(_bounded(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "stdin", "stdin", None)
+    path = _path(model)
+    text = _read_file(path)
+    as_json = {".json": True, ".yaml": False, ".yml": False}.get(os.path.splitext(path)[1].lower())
+    return _parsed(text, path, _name(path), as_json)
+
+
+def _path(model: str) -> str:
+    if os.path.isdir(model):
+        for candidate in ("config.json", "params.json", "config.yaml"):
+            if os.path.isfile(os.path.join(model, candidate)):
+                return os.path.join(model, candidate)
+        raise InputError(f"{model}: a folder without a config.json, params.json or config.yaml")
+    if os.path.exists(model):
+        return model
+    found = bundled.path_of(model) if model and "\0" not in model and "\n" not in model else None
+    if found is None:
+        raise _missing(model)
+    return found
+
+
+def _missing(model: str) -> InputError:
+    if os.path.islink(model):
+        return InputError(f"{model}: a link that leads nowhere")
+    if os.path.splitext(model)[1].lower() in (".json", ".yaml", ".yml") or model.startswith((".", "/", "~")):
+        return InputError(f"{model}: no such file")
+    return bundled.unknown(model)
+
+
+def _read_file(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return _bounded(file.read(MAX_BYTES + 1), path)
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}") from None
+
+
+def _bounded(data: bytes, file: str) -> str:
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{file}: over {MAX_BYTES // 2**20} MB; a config is a few kilobytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: byte {error.start} is not UTF-8 text") from None
+
+
+def _parsed(text: str, file: str, name: str, as_json: bool | None) -> Config:
+    values, places = parse(text, file, as_json)
+    if not isinstance(values, dict) or not values:
+        what = "is empty" if values is None or values == {} else f"holds a {type(values).__name__}"
+        raise InputError(f"{file}: {what}; a config is a mapping with `family`, `model_type`, or `dim` and `n_heads`")
+    return _config(values, places, file, name)
+
+
+def _config(values: dict[str, Any], places: dict[Path, tuple[int, int]], file: str, name: str) -> Config:
+    found = [kind for kind, holds in _KINDS.items() if holds(values)]
+    if len(found) != 1:
+        what = "nothing says which architecture this is" if not found else "two kinds of config at once"
+        raise InputError(f"{file}: {what}; want one of `family` (ours), `model_type` (Hugging Face), `dim` with `n_heads` (Meta)")
+    stated = values.get("name")
+    return Config(file, found[0], values, places, stated if isinstance(stated, str) and stated else name)
+
+
+_KINDS = {
+    "own": lambda values: "family" in values,
+    "hf": lambda values: "model_type" in values,
+    "meta": lambda values: "dim" in values and "n_heads" in values and not {"family", "model_type"} & values.keys(),
+}
+
+
+def _name(path: str) -> str:
+    """What to call a file: its stem, or its folder's name where the file is called config or params."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    folder = os.path.basename(os.path.dirname(os.path.abspath(path)))
+    return folder if stem in ("config", "params") and folder else stem

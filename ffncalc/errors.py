@@ -1,0 +1,24 @@
+"""The errors that ffncalc raises on purpose, and the exit codes they end in.
+
+    FfncalcError          anything ffncalc says no to
+    ├── InputError        the command or what it was given is wrong              exit 2
+    └── CheckFailed       a check or an assertion does not hold                  exit 1
+
+Anything else that reaches the command line is a fault of ffncalc's own (exit 3).
+"""
+
+
+class FfncalcError(Exception):
+    """A refusal with one short message for the user: what, where, and what to do."""
+
+    exit_code = 2
+
+
+class InputError(FfncalcError):
+    """The command line, a file or an array is not what it has to be."""
+
+
+class CheckFailed(FfncalcError):
+    """Everything was read and computed, and a stated condition does not hold."""
+
+    exit_code = 1

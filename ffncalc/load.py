@@ -1,0 +1,30 @@
+"""MODEL -> the model as operations: read the file, find its family's row, resolve it, write it out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ffncalc import config as configs
+from ffncalc import families
+from ffncalc.families.row import Row
+from ffncalc.model import Model, expand
+from ffncalc.resolve import Options, resolve
+
+
+def load(model: str | dict[str, Any], head: str | None = None, n_vocab: int | None = None, tied: bool | None = None) -> Model:
+    """The model that `model` names: a bundled name, a path (a file or a folder), `-` for standard input, or a dict.
+
+    `head` is causal, mlm, seq2seq, pooler or none (default: what the config names, else the family's language-model
+    head); `n_vocab` and `tied` go over what the config says. Raises InputError.
+    """
+    config = configs.read(model)
+    row = _row(config)
+    spec = resolve(config, row, Options(head, n_vocab, tied))
+    return expand(spec, row.heads.get(spec.head))
+
+
+def _row(config: configs.Config) -> Row:
+    if config.kind == "meta":
+        return families.find("meta-llama", config.file, "params.json")
+    key = "family" if config.kind == "own" else "model_type"
+    return families.find(config.values[key], config.at(key), key)

@@ -1,0 +1,269 @@
+"""FLOPs: 2 for each multiply-accumulate of a matmul, and nothing else, as torch's own counter counts them.
+
+What runs once for each decoder token at context T, once for each source row and once a sequence is kept apart; the total is
+batch × (T × per_token + S × per_source_token + per_sequence), with the causal mask's exact number of pairs if asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from ffncalc.errors import InputError
+from ffncalc.expr import ZERO, Expr, size, total
+from ffncalc.model import LayerOps, Model
+from ffncalc.ops import Op, Rows, active, macs_per_row
+from ffncalc.workload import PASSES, Workload, causal_pairs, for_model, keys_met, position_table
+
+KINDS = ("ffn", "attention_projections", "attention_scores", "head", "other")
+Kinds = dict[str, Expr]
+
+
+class Rule(NamedTuple):
+    """A rule of thumb that people quote, what it gives, and the exact number that it stands in for."""
+
+    rule: str
+    value: int
+    exact: int
+    of: str
+
+    @property
+    def off(self) -> float:
+        """How far the rule is from the exact number, as a share of the exact number."""
+        return float(Fraction(self.value - self.exact, self.exact)) if self.exact else 0.0
+
+
+class LayerFlops(NamedTuple):
+    """One kind of layer: FLOPs of one such layer and one of its tokens."""
+
+    kind: LayerOps
+    kinds: Kinds
+
+
+class Flops(NamedTuple):
+    """All that `ffncalc flops` says. Each of the groups has the keys of `KINDS`, and their sum as `total`."""
+
+    model: Model
+    work: Workload
+    per_token: Kinds
+    per_source_token: Kinds
+    per_sequence: Kinds
+    total: dict[str, int]
+    layers: tuple[LayerFlops, ...]
+    crossover_seq_len: float | None
+    rules: tuple[Rule, ...]
+    training_run: int | None
+    n_rule: Expr
+    warnings: tuple[str, ...]
+
+
+def kind_of(op: Op) -> str:
+    """Which of `KINDS` an operation's FLOPs belong to."""
+    if op.part == "attention":
+        return "attention_projections" if op.rows.kind not in ("pair", "cross") else "attention_scores"
+    return op.part if op.part in ("ffn", "head") else "other"
+
+
+def flops(model: Model, work: Workload | None = None) -> Flops:
+    """Count the FLOPs of a model on a workload. Raises InputError where the family's can't be counted."""
+    spec = model.spec
+    if spec.flops:
+        raise InputError(f"{spec.name}: FLOPs of {spec.family} are not counted: {spec.flops}")
+    if spec.n_vocab is None:
+        raise InputError(f"{spec.name}: the head's FLOPs need a vocabulary; give --vocab-size N or leave it off with --head none")
+    work = for_model(work or Workload(), spec)
+    factor = PASSES[work.passes]
+    groups = {row: _scaled(_sum(_placed(model, work, row)), factor) for row in ("token", "source", "once")}
+    forward = _per_token_total(model, work)
+    return Flops(
+        model=model,
+        work=work,
+        per_token=groups["token"],
+        per_source_token=groups["source"],
+        per_sequence=groups["once"],
+        total=_total(model, work, groups),
+        layers=tuple(_layer(kind, work, factor) for kind in model.layers),
+        crossover_seq_len=crossover(model),
+        rules=rules_of_thumb(model, work, forward),
+        training_run=_training_run(model, work),
+        n_rule=rule_parameters(model),
+        warnings=(*spec.warnings, *_warnings(model, work)),
+    )
+
+
+# ------------------------------------------------------------------ placing operations
+Placed = tuple[str, Expr]  # kind, FLOPs of one row
+
+
+def _all_ops(model: Model) -> Iterator[tuple[Op, Expr | int, bool]]:
+    """(operation, how often it stands in the model, whether its own tokens are source rows)."""
+    for kind in model.layers:
+        for op in kind.ops:
+            yield op, kind.count * kind.runs, kind.is_source
+    for op in model.outer:
+        yield op, 1, False
+
+
+def _row_of(op: Op, is_source: bool) -> str:
+    if op.rows.kind in ("once", "source"):
+        return op.rows.kind
+    return "source" if is_source else "token"
+
+
+def _one_row(op: Op, work: Workload, is_source: bool) -> Expr:
+    """FLOPs of one row of an operation; for scores, of one query over all the keys it meets."""
+    macs = 2 * macs_per_row(op)
+    if op.rows.kind == "pair":
+        return macs * keys_met(op.rows, _length(work, is_source))
+    return macs * _length(work, True) if op.rows.kind == "cross" else macs
+
+
+def _length(work: Workload, is_source: bool) -> Expr:
+    return size("S", work.source_len or 0, "--source-len") if is_source else size("T", work.seq_len or 0, "--seq-len")
+
+
+def _placed(model: Model, work: Workload, row: str) -> Iterator[Placed]:
+    for op, times, is_source in _all_ops(model):
+        if op.axes and _row_of(op, is_source) == row:
+            yield kind_of(op), _one_row(op, work, is_source) * times
+
+
+def _sum(placed: Iterable[Placed]) -> Kinds:
+    kinds: Kinds = dict.fromkeys(KINDS, ZERO)
+    for kind, number in placed:
+        kinds[kind] = kinds[kind] + number
+    return kinds | {"total": total(kinds.values())}
+
+
+def _scaled(kinds: Kinds, factor: int) -> Kinds:
+    return {kind: factor * number for kind, number in kinds.items()}
+
+
+def _layer(kind: LayerOps, work: Workload, factor: int) -> LayerFlops:
+    own = "source" if kind.is_source else "token"
+    placed = (
+        (kind_of(op), _one_row(op, work, kind.is_source)) for op in kind.ops if op.axes and _row_of(op, kind.is_source) == own
+    )
+    return LayerFlops(kind, _scaled(_sum(placed), factor))
+
+
+def _total(model: Model, work: Workload, groups: dict[str, Kinds]) -> dict[str, int]:
+    rows = {"token": work.seq_len or 0, "source": work.source_len or 0, "once": 1}
+    result = {
+        kind: work.batch * sum(rows[row] * kinds[kind].value for row, kinds in groups.items()) for kind in (*KINDS, "total")
+    }
+    if work.causal:
+        masked = PASSES[work.passes] * work.batch * sum(_masked(model, work))
+        result["attention_scores"] -= masked
+        result["total"] -= masked
+    return result
+
+
+def _masked(model: Model, work: Workload) -> Iterator[int]:
+    """FLOPs of one sequence that the causal mask saves in decoder self-attention, operation by operation."""
+    length = work.seq_len or 0
+    for kind in model.layers:
+        for op in kind.ops:
+            if kind.stack == "decoder" and op.rows.kind == "pair":
+                full = length * keys_met(op.rows, size("T", length)).value
+                saved = full - causal_pairs(op.rows, length)
+                yield 2 * macs_per_row(op).value * saved * (kind.count * kind.runs).value
+
+
+# ------------------------------------------------------------------ where attention overtakes
+def crossover(model: Model) -> float | None:
+    """The smallest T > 0 at which full-pair attention of the stack costs as much as its FFN; None where there is none.
+
+    Attention's cost is piecewise linear in T (a windowed layer's stops growing at its window), so it is solved exactly,
+    from one window to the next.
+    """
+    if len(model.spec.stacks) > 1:
+        return None
+    ahead = Fraction(0)  # FFN minus projections, a token
+    slopes: dict[int | None, int] = {}  # reach of the window (None: no end) -> FLOPs per token and key
+    for kind in model.layers:
+        times = (kind.count * kind.runs).value
+        for op in kind.ops:
+            cost = 2 * macs_per_row(op).value * times
+            if op.rows.kind == "pair":
+                reach = _reach(op.rows)
+                slopes[reach] = slopes.get(reach, 0) + cost
+            elif op.rows.kind == "token" and op.axes:
+                ahead += {"ffn": cost, "attention_projections": -cost}.get(kind_of(op), 0)
+    return _solve(ahead, slopes)
+
+
+def _reach(rows: Rows) -> int | None:
+    return None if rows.window is None else keys_met(rows, size("T", 10 * rows.window.value + 10)).value
+
+
+def _solve(ahead: Fraction, slopes: dict[int | None, int]) -> float | None:
+    if ahead <= 0:
+        return None
+    start = 0
+    for reach in (*sorted(r for r in slopes if r is not None), None):
+        slope = sum(s for r, s in slopes.items() if r is None or r > start)
+        if not slope:
+            return None
+        found = start + ahead / slope
+        if reach is None or found <= reach:
+            return float(found)
+        ahead -= slope * (reach - start)
+        start = reach
+    return None
+
+
+# ------------------------------------------------------------------ rules of thumb
+def rule_parameters(model: Model) -> Expr:
+    """The N of the rules: active parameters without the input embedding (where it isn't the head) and positions."""
+    is_head = any(weight.tied for op in model.outer for weight in op.weights)
+    tables = [op.name for op in model.outer if op.part == "embedding" and not op.axes and op.name != "embed_tokens"]
+    dropped = {*tables, *(() if is_head else ("embed_tokens",))}
+    inside = total(active(kind.ops) * kind.count for kind in model.layers)
+    return inside + active(op for op in model.outer if op.name not in dropped)
+
+
+def rules_of_thumb(model: Model, work: Workload, forward: int) -> tuple[Rule, ...]:
+    """The rules that people quote beside the exact number; none for an encoder-decoder, where one N has no meaning."""
+    if len(model.spec.stacks) > 1:
+        return ()
+    n = rule_parameters(model).value
+    heads = sum(
+        (layer.count * layer.runs).value * kind.n_heads.value * kind.d_head.value
+        for layer, kind in ((layer, layer.layer.attention) for layer in model.spec.stacks[0].kinds)
+        if kind.kind == "grouped"
+    ) or sum(
+        (layer.count * layer.runs).value * layer.layer.attention.n_heads.value * layer.layer.attention.d_v.value
+        for layer in model.spec.stacks[0].kinds
+    )
+    train = 3 * forward
+    rules = [
+        Rule("2N", 2 * n, forward, "forward, per token"),
+        Rule("6N", 6 * n, train, "training, per token"),
+        Rule("6N + 12·L·H·Q·T", 6 * n + 12 * heads * (work.seq_len or 0), train, "training, per token"),
+    ]
+    if work.tokens:
+        rules.append(Rule("6ND", 6 * n * work.tokens, _training_run(model, work) or 0, "training run"))
+    return tuple(rules)
+
+
+def _per_token_total(model: Model, work: Workload) -> int:
+    return _sum(_placed(model, work, "token"))["total"].value
+
+
+def _training_run(model: Model, work: Workload) -> int | None:
+    """FLOPs of training on D tokens in sequences of T: 3 × the forward pass, rounded down to a whole FLOP."""
+    if not work.tokens or not work.seq_len:
+        return None
+    one = work._replace(batch=1, passes="forward")
+    groups = {row: _sum(_placed(model, one, row)) for row in ("token", "source", "once")}
+    return PASSES["train"] * _total(model, one, groups)["total"] * work.tokens // work.seq_len
+
+
+def _warnings(model: Model, work: Workload) -> Iterator[str]:
+    table = position_table(model.spec)
+    if table and (work.seq_len or 0) > table:
+        yield f"seq_len {work.seq_len:,} is beyond the {table:,} positions of {model.spec.name}'s table"
+    if work.causal and not any(kind.stack == "decoder" for kind in model.layers):
+        yield f"--causal changes nothing: {model.spec.name} is an encoder"

@@ -1,0 +1,204 @@
+"""What an architecture comes down to, once its config has been read: plain records, no keys and no spellings.
+
+Every field of `Attention`, `Ffn`, `Norm`, `Positions` and `Embedding` is a *switch*: a family's row sets it by its dotted
+name ("attention.n_kv_heads"), and a YAML config of one's own sets it in the group of that name. `MEANING` says in a
+sentence what each does; `CHOICES` lists the words that one may take. Both feed the JSON schema and the error messages.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ffncalc.expr import ONE, ZERO, Expr
+from ffncalc.ops import Op
+
+
+class Attention(NamedTuple):
+    """One attention sublayer. Widths that a kind has no use for stay ZERO."""
+
+    kind: str = "grouped"
+    n_heads: Expr = ZERO
+    n_kv_heads: Expr = ZERO
+    d_head: Expr = ZERO
+    width: Expr = ZERO
+    bias: str = ""
+    qk_norm: str = "none"
+    qk_norm_bias: bool = False
+    window: Expr = ZERO
+    sides: int = 1
+    chunked: bool = False
+    sinks: bool = False
+    conv: Expr = ZERO
+    relative: Expr = ZERO
+    position_scores: bool = False
+    q_lora_rank: Expr = ZERO
+    kv_lora_rank: Expr = ZERO
+    d_nope: Expr = ZERO
+    d_rope: Expr = ZERO
+    d_v: Expr = ZERO
+
+
+class Ffn(NamedTuple):
+    """One feed-forward sublayer; in a mixture of experts `d_ff` is the width of one expert."""
+
+    kind: str = "plain"
+    activation: str = "gelu"
+    d_ff: Expr = ZERO
+    bias: bool = False
+    n_experts: Expr = ZERO
+    top_k: Expr = ZERO
+    expert: str = "gated"
+    router_bias: bool = False
+    correction: bool = False
+    n_shared: Expr = ZERO
+    d_shared: Expr = ZERO
+    shared_gate: bool = False
+
+
+class Norm(NamedTuple):
+    """The normalisation of the blocks: its weights, and where it sits."""
+
+    kind: str = "layer"
+    bias: bool = True
+    place: str = "pre"
+    final: bool = True
+
+
+class Positions(NamedTuple):
+    """How a token knows where it stands; only a table has weights."""
+
+    kind: str = "rotary"
+    n_positions: Expr = ZERO
+    offset: int = 0
+
+
+class Embedding(NamedTuple):
+    """The tables at the bottom, and what lies between them and the first block."""
+
+    width: Expr = ZERO
+    token_types: Expr = ZERO
+    norm: bool = False
+
+
+class Layer(NamedTuple):
+    """One block: its sublayers, and whatever weights of its own the architecture adds."""
+
+    attention: Attention
+    cross: Attention | None
+    ffn: Ffn
+    norm: Norm
+    parallel: bool
+    extra: tuple[Op, ...] = ()
+
+
+class LayerKind(NamedTuple):
+    """Like layers: one of them, how many are stored, how often each runs, and which they are (inclusive ranges)."""
+
+    layer: Layer
+    count: Expr
+    runs: Expr
+    ranges: tuple[tuple[int, int], ...]
+
+
+class Stack(NamedTuple):
+    """A stack of blocks. `is_source`: it runs on the source rows, beside a decoder."""
+
+    name: str
+    kinds: tuple[LayerKind, ...]
+    norm: Norm
+    positions: Positions
+    embedding: Embedding
+    is_source: bool = False
+    extra: tuple[Op, ...] = ()
+
+
+class Spec(NamedTuple):
+    """A whole model, resolved."""
+
+    name: str
+    family: str
+    source: str
+    d_model: Expr
+    n_vocab: Expr | None
+    n_layers: tuple[Expr, ...]
+    stacks: tuple[Stack, ...]
+    head: str
+    tied: bool
+    head_bias: bool = False
+    extra: tuple[Op, ...] = ()
+    flops: str = ""  # why its FLOPs are not counted, or nothing
+    warnings: tuple[str, ...] = ()
+
+
+GROUPS: dict[str, type[NamedTuple]] = {  # type: ignore[valid-type]
+    "attention": Attention,
+    "ffn": Ffn,
+    "norm": Norm,
+    "positions": Positions,
+    "embedding": Embedding,
+}
+SWITCHES = {f"{group}.{field}": default for group, kind in GROUPS.items() for field, default in kind._field_defaults.items()}
+SWITCHES |= {"d_model": ZERO, "n_layers": ZERO, "n_vocab": ZERO, "runs": ONE, "parallel": False, "tied": False}
+SWITCHES |= {"head_bias": False, "extra": (), "stack_extra": (), "model_extra": ()}
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "attention.kind": ("grouped", "latent", "none"),
+    "attention.qk_norm": ("none", "head", "full", "table"),
+    "ffn.kind": ("plain", "gated", "moe", "memory", "none"),
+    "ffn.expert": ("gated", "plain"),
+    "norm.kind": ("rms", "layer", "none"),
+    "norm.place": ("pre", "post", "both", "one"),
+    "positions.kind": ("rotary", "learned", "sinusoidal", "relative", "alibi", "none"),
+}
+
+MEANING: dict[str, str] = {
+    "d_model": "width of the residual stream",
+    "n_layers": "blocks in the stack",
+    "n_vocab": "rows of the token embedding",
+    "tied": "whether the output matrix is the token embedding",
+    "parallel": "whether attention and FFN run side by side on the same input",
+    "runs": "how often each stored layer runs",
+    "head_bias": "a bias on the output matrix",
+    "attention.kind": "grouped: heads that share keys and values in groups (plain multi-head too); latent: DeepSeek's; none",
+    "attention.n_heads": "query heads",
+    "attention.n_kv_heads": "key/value heads; as many as query heads unless stated",
+    "attention.d_head": "width of a head; d_model / n_heads unless stated",
+    "attention.width": "n_heads x d_head, the width of all heads together",
+    "attention.bias": "which of the projections q, k, v, o have a bias",
+    "attention.qk_norm": "norm on queries and keys: head (one of d_head), full (of all heads' width), table (heads x d_head)",
+    "attention.qk_norm_bias": "whether that norm has a bias",
+    "attention.window": "keys that a query meets at most; null: all of them",
+    "attention.sides": "2 where the window reaches to both sides",
+    "attention.chunked": "whether the window is a chunk of fixed borders",
+    "attention.sinks": "one learned score a head that takes part in the softmax",
+    "attention.conv": "width of a depthwise convolution on q, k and v",
+    "attention.relative": "buckets of a relative-position bias, one number a head each",
+    "attention.position_scores": "whether queries also meet a vector for each relative position",
+    "attention.q_lora_rank": "latent attention: rank of the queries; null: not compressed",
+    "attention.kv_lora_rank": "latent attention: rank of keys and values",
+    "attention.d_nope": "latent attention: width of a query/key head without positions",
+    "attention.d_rope": "latent attention: width of its rotary part",
+    "attention.d_v": "width of a value head",
+    "ffn.kind": "plain: two matrices; gated: three; moe: routed experts; memory: persistent key-value vectors; none",
+    "ffn.activation": "the nonlinearity; it never changes a count",
+    "ffn.d_ff": "hidden width of the FFN (of one expert, in a mixture)",
+    "ffn.bias": "whether the matrices have biases",
+    "ffn.n_experts": "routed experts",
+    "ffn.top_k": "experts that run for one token",
+    "ffn.expert": "an expert's own kind: gated or plain",
+    "ffn.router_bias": "whether the router has a bias",
+    "ffn.correction": "a router-correction bias that the checkpoint stores as a buffer",
+    "ffn.n_shared": "experts that run for every token",
+    "ffn.d_shared": "hidden width of all shared experts together; n_shared x d_ff unless stated",
+    "ffn.shared_gate": "a gate of one number a token on the shared experts",
+    "norm.kind": "rms, layer, or none (no weights)",
+    "norm.bias": "whether a layer norm has a bias",
+    "norm.place": "pre or post: two a block; both: four a block; one: a single one, shared",
+    "norm.final": "whether a norm follows the last block",
+    "positions.kind": "learned has a table; the others have no weights outside attention",
+    "positions.n_positions": "rows of the position table",
+    "positions.offset": "rows of that table beyond n_positions",
+    "embedding.width": "width of the tables where it isn't d_model (a projection follows)",
+    "embedding.token_types": "rows of a token-type table",
+    "embedding.norm": "whether a norm follows the tables",
+}
