@@ -49,16 +49,20 @@ _IGNORED = """
     scale_attn_weights scale_attn_by_inverse_layer_idx attn_logit_softcapping final_logit_softcapping logit_scale
     query_pre_attn_scalar attention_multiplier embedding_multiplier residual_multiplier logits_scaling scale_embedding
     use_flash_attn use_flash_attention use_flash_attn_2 flash_attention _attn_implementation attn_implementation
-    _attn_implementation_autoset is_decoder is_encoder_decoder add_cross_attention chunk_size_feed_forward
+    _attn_implementation_autoset is_encoder_decoder chunk_size_feed_forward
     swiglu_limit swiglu_alpha clip_qkv embedding_initializer_range gating_activation language license tags
     pruned_heads torchscript use_bfloat16 tf_legacy_loss cross_attention_hidden_size bad_words encoder_no_repeat_ngram_size
     diversity_penalty num_beam_groups typical_p remove_invalid_values exponential_decay_length_penalty output_scores
     unsloth_version use_mrope mrope_section fp32_residual_connection apply_residual_connection_post_layernorm
     use_auth_token revision position_embedding_type normalize_decoder_before static_position_embeddings
 """
-_EXACT = frozenset(word for word in _IGNORED.split())
+_EXACT = frozenset(_IGNORED.split())
+# What counts when it is switched on, and what most files state as false.
+_IGNORED_WHEN_FALSE = frozenset({"is_decoder", "add_cross_attention"})
 
 
-def never_counts(key: str) -> bool:
-    """Whether `key` is one of those that can't change a count in any family."""
-    return key in _EXACT or key.startswith(("_", "rope_", "summary_", "quant"))
+def never_counts(key: str, value: object) -> bool:
+    """Whether `key` (holding `value`) is one of those that can't change a count in any family."""
+    if key in _IGNORED_WHEN_FALSE:
+        return not value
+    return key in _EXACT or key.startswith(("_", "rope_", "summary_"))

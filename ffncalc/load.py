@@ -8,7 +8,7 @@ from ffncalc import config as configs
 from ffncalc import families
 from ffncalc.families.row import Row
 from ffncalc.model import Model, expand
-from ffncalc.resolve import Options, resolve
+from ffncalc.resolve import Options, head_of_class, resolve
 
 
 def load(model: str | dict[str, Any], head: str | None = None, n_vocab: int | None = None, tied: bool | None = None) -> Model:
@@ -18,13 +18,16 @@ def load(model: str | dict[str, Any], head: str | None = None, n_vocab: int | No
     head); `n_vocab` and `tied` go over what the config says. Raises InputError.
     """
     config = configs.read(model)
-    row = _row(config)
-    spec = resolve(config, row, Options(head, n_vocab, tied))
+    options = Options(head, n_vocab, tied)
+    row = _row(config, options)
+    spec = resolve(config, row, options)
     return expand(spec, row.heads.get(spec.head))
 
 
-def _row(config: configs.Config) -> Row:
+def _row(config: configs.Config, options: Options) -> Row:
     if config.kind == "meta":
         return families.find("meta-llama", config.file, "params.json")
     key = "family" if config.kind == "own" else "model_type"
-    return families.find(config.values[key], config.at(key), key)
+    row = families.find(config.values[key], config.at(key), key)
+    wanted = options.head or head_of_class(config.values.get("architectures"), {**row.heads, **row.by_head})
+    return row.by_head.get(wanted or "", row)

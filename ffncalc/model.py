@@ -14,8 +14,9 @@ from ffncalc.ops import Op
 from ffncalc.spec import Layer, Spec
 
 # Where a block's norms sit, by `norm.place`: before or after each sublayer. Two in either case, both makes four.
-_BEFORE = {"pre": ("attention", "cross", "ffn"), "both": ("attention", "cross", "ffn"), "one": ("attention",), "post": ()}
-_AFTER = {"pre": (), "both": ("attention", "cross", "ffn"), "one": (), "post": ("attention", "cross", "ffn")}
+_ALL = ("attention", "cross", "ffn")
+_BEFORE = {"pre": _ALL, "both": _ALL, "one": ("attention",), "second": ("ffn",), "post": (), "none": ()}
+_AFTER = {"post": _ALL, "both": _ALL, "pre": (), "one": (), "second": (), "none": ()}
 
 
 class LayerOps(NamedTuple):

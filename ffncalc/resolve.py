@@ -38,7 +38,7 @@ class Resolver:
 
     def __init__(self, config: Config, row: Row, options: Options) -> None:
         self.config, self.row, self.options = config, row, options
-        self.values: dict[str, Any] = dict(config.values)
+        self.values = _respelled(config, row)
         self.stated: dict[str, tuple[Any, Path]] = {}  # switch -> what a file of ours states for it
         self.seen: set[Path] = set()
         self.warnings: list[str] = []
@@ -77,7 +77,7 @@ class Resolver:
 
     # -------------------------------------------------------------- reading keys
     def raw(self, name: str) -> tuple[Any, str]:
-        """The value of a key, and where it came from; absent and null are the family's default."""
+        """The value of a key ("ffn_config.moe_top_k" inside another), and where it came from; null is the default."""
         self.seen.add((name,))
         value: Any = self.values
         for part in name.split("."):
@@ -94,9 +94,10 @@ class Resolver:
         """A sentence for each key that nothing has read and that may therefore have been meant to count."""
         known = sorted({k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS))
         own = self.config.kind == "own"
-        for name, value in self.values.items():
-            path = (name,)
-            if path in self.seen or name in known or name in self.row.ignores or value is None or never_counts(name) or (own and name in OWN):
+        for name, value in self._flat(self.values):
+            if (name,) in self.seen or name in known or name in self.row.ignores or value is None:
+                continue
+            if never_counts(name.split(".")[-1], value) or (own and name in OWN):
                 continue
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -105,6 +106,28 @@ class Resolver:
             if path not in self.seen and switch not in sp.SWITCHES:
                 near = get_close_matches(switch, sp.SWITCHES, n=1)
                 yield f"{self.config.at(*path)}: key {switch!r} was not read" + (f"; did you mean {near[0]}?" if near else "")
+
+
+    def _flat(self, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """The keys, and those inside a mapping of which any was read, with dots."""
+        opened = {path[0].split(".")[0] for path in self.seen if isinstance(path[0], str) and "." in path[0]}
+        for name, value in values.items():
+            if name in opened and isinstance(value, dict):
+                yield from ((f"{name}.{inner}", v) for inner, v in value.items())
+            else:
+                yield name, value
+
+
+def _respelled(config: Config, row: Row) -> dict[str, Any]:
+    """The config's values with the class's other names of keys (`n_embed`) put into those that the row reads."""
+    values = dict(config.values)
+    for other, name in row.spellings.items():
+        if values.get(other) is None or other == name:
+            continue
+        if values.get(name) not in (None, values[other]):
+            raise InputError(f"{config.at(other)}: {other} and {name} are two names of one size and differ; leave one")
+        values[name] = values.pop(other)
+    return values
 
 
 def _switches_of(values: Mapping[str, Any], prefix: Path) -> Iterator[tuple[Path, str, Any]]:
@@ -378,7 +401,7 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
     layers: Expr = view.get("n_layers")
     if groups and sum(repeat for repeat, _ in groups) != layers.value:
         view.fail(f"layers lists {sum(r for r, _ in groups)} layers and n_layers is {layers.value}", "layers")
-    has_cross = view.stack == "decoder" and len(view.resolver.row.stacks) > 1
+    has_cross = view.get("cross")
     kinds: dict[sp.Layer, list[tuple[int, int]]] = {}
     start = 0
     for repeat, changes in groups or [(layers.value, {})]:
@@ -450,7 +473,7 @@ def _group(kind: Any, name: str, values: Mapping[str, Any], layer: int) -> Any:
 
 def _attention(view: View, attention: sp.Attention) -> sp.Attention:
     """What follows from the other sizes of an attention: key/value heads, the heads' width, d_model where it is that."""
-    if attention.kind != "grouped":
+    if attention.kind in ("latent", "none"):
         return attention
     heads, kv = attention.n_heads, attention.n_kv_heads or attention.n_heads
     if not heads:

@@ -7,16 +7,20 @@ sentence what each does; `CHOICES` lists the words that one may take. Both feed 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from ffncalc.expr import ONE, ZERO, Expr
 from ffncalc.ops import Op
+
+# A kind of sublayer is a word of `CHOICES`, or a generator of its operations where only one family has it.
+Block = Callable[..., Iterator[Op]]
 
 
 class Attention(NamedTuple):
     """One attention sublayer. Widths that a kind has no use for stay ZERO."""
 
-    kind: str = "grouped"
+    kind: str | Block = "grouped"
     n_heads: Expr = ZERO
     n_kv_heads: Expr = ZERO
     d_head: Expr = ZERO
@@ -41,7 +45,7 @@ class Attention(NamedTuple):
 class Ffn(NamedTuple):
     """One feed-forward sublayer; in a mixture of experts `d_ff` is the width of one expert."""
 
-    kind: str = "plain"
+    kind: str | Block = "plain"
     activation: str = "gelu"
     d_ff: Expr = ZERO
     bias: bool = False
@@ -137,9 +141,9 @@ GROUPS: dict[str, type[NamedTuple]] = {  # type: ignore[valid-type]
     "positions": Positions,
     "embedding": Embedding,
 }
-SWITCHES = {f"{group}.{field}": default for group, kind in GROUPS.items() for field, default in kind._field_defaults.items()}
+SWITCHES: dict[str, Any] = {f"{group}.{field}": default for group, kind in GROUPS.items() for field, default in kind._field_defaults.items()}
 SWITCHES |= {"d_model": ZERO, "n_layers": ZERO, "n_vocab": ZERO, "runs": ONE, "parallel": False, "tied": False}
-SWITCHES |= {"head_bias": False, "extra": (), "stack_extra": (), "model_extra": ()}
+SWITCHES |= {"cross": False, "head_bias": False, "extra": (), "stack_extra": (), "model_extra": ()}
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "attention.kind": ("grouped", "latent", "none"),
@@ -147,7 +151,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "ffn.kind": ("plain", "gated", "moe", "memory", "none"),
     "ffn.expert": ("gated", "plain"),
     "norm.kind": ("rms", "layer", "none"),
-    "norm.place": ("pre", "post", "both", "one"),
+    "norm.place": ("pre", "post", "both", "one", "second", "none"),
     "positions.kind": ("rotary", "learned", "sinusoidal", "relative", "alibi", "none"),
 }
 
@@ -157,6 +161,7 @@ MEANING: dict[str, str] = {
     "n_vocab": "rows of the token embedding",
     "tied": "whether the output matrix is the token embedding",
     "parallel": "whether attention and FFN run side by side on the same input",
+    "cross": "whether each block also attends to the rows of an encoder",
     "runs": "how often each stored layer runs",
     "head_bias": "a bias on the output matrix",
     "attention.kind": "grouped: heads that share keys and values in groups (plain multi-head too); latent: DeepSeek's; none",
@@ -193,7 +198,7 @@ MEANING: dict[str, str] = {
     "ffn.shared_gate": "a gate of one number a token on the shared experts",
     "norm.kind": "rms, layer, or none (no weights)",
     "norm.bias": "whether a layer norm has a bias",
-    "norm.place": "pre or post: two a block; both: four a block; one: a single one, shared",
+    "norm.place": "pre or post: two a block; both: four; one: a single one, shared; second: only before the FFN; none",
     "norm.final": "whether a norm follows the last block",
     "positions.kind": "learned has a table; the others have no weights outside attention",
     "positions.n_positions": "rows of the position table",

@@ -11,7 +11,8 @@ from ffncalc.spec import Attention, Norm
 
 def attention(a: Attention, d: Expr, norm: Norm, prefix: str = "self_attn") -> Iterator[Op]:
     """The operations of one attention sublayer on a stream of width `d`; its q/k norms are of the block's own kind."""
-    return {"grouped": grouped, "latent": latent, "none": nothing}[a.kind](a, d, norm, prefix)
+    block = {"grouped": grouped, "latent": latent, "none": nothing}[a.kind] if isinstance(a.kind, str) else a.kind
+    return block(a, d, norm, prefix)
 
 
 def nothing(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:

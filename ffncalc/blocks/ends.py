@@ -42,10 +42,13 @@ def lm_head(spec: Spec) -> tuple[Op, ...]:
 
 
 def mlm_head(spec: Spec) -> tuple[Op, ...]:
-    """BERT's masked-LM head: a transform (dense, norm), then the tied output matrix with a bias of its own."""
+    """BERT's masked-LM head: a transform (dense, norm), then the tied output matrix with a bias of its own.
+
+    An untied one registers that bias twice: the head's and the output matrix's.
+    """
     d, width = spec.d_model, spec.stacks[-1].embedding.width or spec.d_model
     decoder = linear("head", "predictions.decoder", width, spec.n_vocab or 0, tied=spec.tied)
-    bias = Weight("predictions.bias", (as_expr(spec.n_vocab or 0),))
+    bias = Weight("predictions.bias", (as_expr(spec.n_vocab or 0),), copies=as_expr(1 if spec.tied else 2))
     return (
         linear("head", "predictions.transform", d, width, bias=True),
         *norm(Norm("layer"), "predictions.norm", width, part="head"),

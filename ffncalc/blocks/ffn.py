@@ -11,7 +11,9 @@ from ffncalc.spec import Attention, Ffn
 
 def ffn(f: Ffn, d: Expr, attention: Attention, prefix: str = "mlp") -> Iterator[Op]:
     """The operations of one feed-forward sublayer on a stream of width `d`."""
-    if f.kind == "moe":
+    if not isinstance(f.kind, str):
+        yield from f.kind(f, d, prefix)
+    elif f.kind == "moe":
         yield from mixture(f, d, prefix)
     elif f.kind == "memory":
         yield from memory(f, attention, prefix)

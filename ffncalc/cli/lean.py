@@ -18,21 +18,16 @@ from typer.core import TyperCommand, TyperGroup
 from ffncalc.cli.commands import COMMANDS, module_of, under
 
 
-def is_text(value: object) -> bool:
-    """Whether pydantic takes this as a `str` as it is: it refuses lone surrogates (an argument not in UTF-8)."""
-    return type(value) is str and not any("\ud800" <= char <= "\udfff" for char in value)
-
-
 def is_trivial(value: Any, param: Any) -> bool:
     """Whether the value already is what the annotation says, with nothing left to check."""
     annotation, info = param.type_descriptor.annotation, param.type_descriptor.parameter_info
-    if info.parser is not None:
-        return False
+    if value is None or info.parser is not None:
+        return value is None
     if annotation is int:
         return type(value) is int and info.min is None and info.max is None
     if annotation == list[str]:
-        return type(value) in (list, tuple) and all(map(is_text, value))
-    return annotation is str and not param.multiple and is_text(value)
+        return type(value) in (list, tuple) and all(type(item) is str for item in value)
+    return annotation is str and type(value) is str
 
 
 class TrivialValues:
@@ -41,8 +36,6 @@ class TrivialValues:
     @staticmethod
     def coerce(value: Any, param: Any, ctx: Any) -> Any:
         """The value as Typer would have coerced it."""
-        if value is None:
-            return () if param.multiple or param.nargs == -1 else None
         if is_trivial(value, param):
             return list(value) if isinstance(value, tuple) else value
         param._runtime_param = None

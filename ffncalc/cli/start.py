@@ -87,7 +87,7 @@ def run(argv: list[str]) -> int:
         from ffncalc.cli.app import run_command
 
         code = run_command(argv)
-    pass
+    sys.stdout.flush()
     return code
 
 

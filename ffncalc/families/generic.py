@@ -32,7 +32,7 @@ ENCODER = DECODER.like(
 )
 
 ENCODER_DECODER = DECODER.like(
-    "encoder-decoder", "the file's own switches", {"ffn.kind": "plain", "ffn.activation": "relu"},
+    "encoder-decoder", "the file's own switches", {"ffn.kind": "plain", "ffn.activation": "relu", "decoder.cross": True},
     heads={"seq2seq": lm_head}, stacks=("encoder", "decoder"),
 )
 

@@ -17,6 +17,7 @@ GPT2 = Row(
         "d_model": key("n_embd"),
         "n_layers": key("n_layer"),
         "n_vocab": key("vocab_size"),
+        "cross": flag("add_cross_attention"),
         "tied": flag("tie_word_embeddings"),
         "attention.n_heads": key("n_head"),
         "attention.bias": "qkvo",

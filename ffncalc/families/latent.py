@@ -36,7 +36,7 @@ DEEPSEEK_V2 = LLAMA.like(
         "qk_rope_head_dim": 64,
         "v_head_dim": 128,
     },
-    ignores=("num_key_value_heads", "head_dim", "moe_layer_freq", "num_nextn_predict_layers"),
+    ignores=("num_key_value_heads", "head_dim", "moe_layer_freq", "qk_head_dim", "num_nextn_predict_layers"),
 )
 
 DEEPSEEK_V3 = DEEPSEEK_V2.like(

@@ -45,6 +45,7 @@ QWEN3_MOE = QWEN3.like(
         "num_experts_per_tok": 8,
         "decoder_sparse_step": 1,
     },
+    spellings={"num_local_experts": "num_experts"},
 )
 
 GPT_OSS = MIXTRAL.like(

@@ -42,7 +42,13 @@ HeadBuilder = Callable[["Spec"], "tuple[Op, ...]"]
 
 
 class Row(NamedTuple):
-    """One architecture. `heads`: the heads it may have by name, the family's own first."""
+    """One architecture.
+
+    `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a decoder.
+    `ignores`: keys that the class has and that change no count. `spellings`: other names of keys, {other: the key read}.
+    `by_head`: the row to take instead where another head means other stacks (a BART that is only a decoder).
+    `flops`: why its FLOPs are not counted, or nothing. `note`: what a reader of `ffncalc families` ought to know.
+    """
 
     name: str
     source: str
@@ -52,6 +58,8 @@ class Row(NamedTuple):
     model_types: tuple[str, ...] = ()
     stacks: tuple[str, ...] = ("decoder",)
     ignores: tuple[str, ...] = ()
+    spellings: Mapping[str, str] = {}
+    by_head: Mapping[str, Row] = {}
     flops: str = ""
     note: str = ""
 
@@ -64,8 +72,9 @@ class Row(NamedTuple):
         **changes: Any,
     ) -> Row:
         """A row that starts from this one. It is read for the model types given, else for that of its name."""
-        merged = {"model_types": (), "note": "", **changes}
+        merged = {"model_types": (), "note": "", "by_head": {}, **changes}
         merged["ignores"] = self.ignores + tuple(changes.get("ignores", ()))
+        merged["spellings"] = {**self.spellings, **changes.get("spellings", {})}
         return self._replace(
             name=name,
             source=source,

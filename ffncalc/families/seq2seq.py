@@ -16,6 +16,7 @@ TRANSFORMER = Row(
         "d_model": key("d_model"),
         "n_layers": key("n_layers"),
         "n_vocab": key("n_vocab"),
+        "decoder.cross": True,
         "tied": True,
         "attention.n_heads": key("n_heads"),
         "attention.d_head": key("d_head", divided("d_model", "attention.n_heads", "d_head")),
@@ -65,7 +66,7 @@ MARIAN = TRANSFORMER.like(
 
 def _gate(view: View, switch: str) -> str:
     """T5 writes its FFN's kind and activation into one word: `relu`, or `gated-gelu` from v1.1 on."""
-    return "gated" if (view.text("feed_forward_proj") or "relu").startswith("gated-") else "plain"
+    return "gated" if view.flag("is_gated_act") or (view.text("feed_forward_proj") or "relu").startswith("gated-") else "plain"
 
 
 
@@ -79,13 +80,14 @@ T5 = Row(
         "encoder.n_layers": key("num_layers"),
         "decoder.n_layers": key("num_decoder_layers", lambda view: view.size("num_layers", "n_layers")),
         "n_vocab": key("vocab_size"),
+        "decoder.cross": True,
         # The class ties always; the checkpoints whose file says false hold a head of their own, and the checkpoint wins.
         "tied": flag("tie_word_embeddings"),
         "attention.n_heads": key("num_heads"),
         "attention.d_head": key("d_kv"),
         "attention.bias": "",
         "attention.relative": in_first_layer("relative_attention_num_buckets"),
-        "ffn.kind": Reader(("feed_forward_proj",), _gate),
+        "ffn.kind": Reader(("feed_forward_proj", "is_gated_act"), _gate),
         "ffn.activation": text("feed_forward_proj", "relu"),
         "ffn.d_ff": key("d_ff"),
         "ffn.bias": False,
@@ -102,7 +104,7 @@ T5 = Row(
         "relative_attention_num_buckets": 32,
         "tie_word_embeddings": True,
     },
-    ignores=("relative_attention_max_distance", "n_positions", "dense_act_fn", "is_gated_act"),
+    ignores=("relative_attention_max_distance", "n_positions", "dense_act_fn", "scale_decoder_outputs", "is_decoder"),
 )
 
 ROWS = by_name(TRANSFORMER, MARIAN, T5)

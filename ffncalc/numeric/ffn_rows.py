@@ -137,9 +137,9 @@ def _gate_backward(act: Activation, G: Array, U: Array, b_gate: Array | None, b_
 
 
 def _group_width(n_rows: int, d_ff: int, itemsize: int) -> int:
-    """Hidden units to a group: as equal as they go, one pre-activation at most GROUP_BYTES (at least 64 units)."""
-    n_groups = -(-n_rows * d_ff * itemsize // GROUP_BYTES)
-    return max(64, -(-d_ff // max(1, n_groups)))
+    """Hidden units to a group, so that one pre-activation takes about GROUP_BYTES: equal groups, multiples of 64."""
+    n_groups = max(1, round(n_rows * d_ff * itemsize / GROUP_BYTES))
+    return -(-d_ff // (64 * n_groups)) * 64
 
 
 def _groups(d_ff: int, width: int) -> Iterator[slice]:

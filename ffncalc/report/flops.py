@@ -72,6 +72,8 @@ def flops(model: Model, work: Workload | None = None) -> Flops:
         raise InputError(f"{spec.name}: FLOPs of {spec.family} are not counted: {spec.flops}")
     if spec.n_vocab is None:
         raise InputError(f"{spec.name}: the head's FLOPs need a vocabulary; give --vocab-size N or leave it off with --head none")
+    if _sourceless(model):
+        raise InputError(f"{spec.name}: FLOPs are not counted: its cross-attention has no encoder here to attend to")
     work = for_model(work or Workload(), spec)
     factor = PASSES[work.passes]
     groups = {row: _scaled(_sum(_placed(model, work, row)), factor) for row in ("token", "source", "once")}
@@ -90,6 +92,11 @@ def flops(model: Model, work: Workload | None = None) -> Flops:
         n_rule=rule_parameters(model),
         warnings=(*spec.warnings, *_warnings(model, work)),
     )
+
+
+def _sourceless(model: Model) -> bool:
+    crosses = any(op.rows.kind == "cross" for kind in model.layers for op in kind.ops)
+    return crosses and not any(stack.is_source for stack in model.spec.stacks)
 
 
 # ------------------------------------------------------------------ placing operations

@@ -46,6 +46,8 @@ SHAPES: dict[str, tuple[Any, Any]] = {
     "flag-none": (Annotated[bool | None, option("--a/--b")], None),
     "list": (Annotated[list[str], option("--a")], ["x", "y"]),
     "list-none": (Annotated[list[str] | None, option("--a")], None),
+    "list-of-others": (Annotated[list[str], option("--a")], [3, 4]),
+    "list-callback": (Annotated[list[str] | None, option("--a", callback=ascii)], None),
     "list-int": (Annotated[list[int], option("--a")], [1, 2]),
     "pair": (Annotated[tuple[str, int], option("--a")], ("u", 5)),
     "choice": (Annotated[Shade, option("--a")], Shade.dark),

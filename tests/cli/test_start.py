@@ -14,6 +14,14 @@ import pytest
 from ffncalc import __version__
 
 ROOT = Path(__file__).parents[2]
+UNSET = {
+    "FORCE_COLOR",
+    "NO_COLOR",
+    "COLUMNS",
+    "FFNCALC_DEBUG",
+    "PYTHONUNBUFFERED",
+}  # colours, and what hides a lost buffer
+ENV = {key: value for key, value in os.environ.items() if key not in UNSET}
 START = "from ffncalc.cli import main; main()"
 # A command that does what a test says: the body of a fake configs_command module, put in place before main() runs.
 FAKE = (
@@ -33,8 +41,7 @@ sys.modules[module.__name__] = module
 
 def run(*args: str, code: str = START, **options: Any) -> subprocess.CompletedProcess[Any]:
     """Run `ffncalc ARGS` in a process of its own, in the checkout, without what a CI sets for colours."""
-    env = {k: v for k, v in os.environ.items() if k not in {"FORCE_COLOR", "NO_COLOR", "COLUMNS", "FFNCALC_DEBUG"}}
-    env |= options.pop("env", {})
+    env = ENV | options.pop("env", {})
     command = [sys.executable, "-c", code, *args]
     settings: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace"} | options
     return subprocess.run(command, env=env, cwd=ROOT, check=False, timeout=60, **settings)
@@ -55,7 +62,7 @@ def test_module_is_the_command() -> None:
     """`python -m ffncalc` runs the same entry point."""
     command = [sys.executable, "-m", "ffncalc", "--version"]
     assert (
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        subprocess.run(command, cwd=ROOT, env=ENV, check=True, capture_output=True, text=True).stdout
         == f"ffncalc {__version__}\n"
     )
 
@@ -173,7 +180,7 @@ def test_closed_pipe() -> None:
     code = FAKE.format(body="    print('x\\n' * 10**6)")
     script = '"$@" | head -1; echo ${PIPESTATUS[0]}'
     command = ["bash", "-c", script, "-", sys.executable, "-c", code, "configs"]
-    result = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=ROOT, env=ENV, check=True, capture_output=True, text=True)
     assert (result.stdout, result.stderr) == ("x\n141\n", "")
 
 
@@ -189,11 +196,11 @@ def test_full_disk(size: int) -> None:
 def test_closed_streams() -> None:
     """A process started without standard output says so; one without standard error writes nothing elsewhere."""
     command = ["bash", "-c", '"$@" >&-', "-", sys.executable, "-c", START, "--version"]
-    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=ROOT, env=ENV, check=False, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (2, "ffncalc: error: standard output: not writable\n")
     command[2] = '"$@" 2>&-'
     command[-1] = "nothing"
-    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=ROOT, env=ENV, check=False, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (2, "")
 
 
@@ -218,7 +225,7 @@ def test_ignored_ctrl_c_stays_ignored() -> None:
     body = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nprint('alive')"
     code = FAKE.format(body=textwrap.indent(body, "    "))
     command = ["bash", "-c", 'trap "" INT; "$@"', "-", sys.executable, "-c", code, "configs"]
-    result = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=ROOT, env=ENV, check=True, capture_output=True, text=True)
     assert result.stdout == "alive\n"
 
 
@@ -268,7 +275,9 @@ def test_imports_would_be_seen() -> None:
 def test_help_on_a_terminal() -> None:
     """On a terminal help is the same plain text."""
     leader, follower = pty.openpty()
-    result = subprocess.Popen([sys.executable, "-c", START, "--help"], cwd=ROOT, stdout=follower, stderr=follower)
+    result = subprocess.Popen(
+        [sys.executable, "-c", START, "--help"], cwd=ROOT, env=ENV, stdout=follower, stderr=follower
+    )
     os.close(follower)
     assert result.wait(timeout=60) == 0
     text = os.read(leader, 65536).decode()
