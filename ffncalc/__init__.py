@@ -1,3 +1,47 @@
-"""ffncalc: what a Transformer costs, exactly, from its config alone."""
+"""ffncalc: what a Transformer costs, exactly, from its config alone.
+
+    >>> from ffncalc import flops, load, params
+    >>> model = load("llama-7b")
+    >>> params(model).total.value
+    6738415616
+    >>> flops(model).crossover_seq_len
+    8320.0
+
+Importing the package imports none of its modules; each name is fetched when it is first used.
+"""
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # typing is not imported: `ffncalc --version` would cost a third more
+
+if TYPE_CHECKING:
+    from ffncalc.api import flops as flops
+    from ffncalc.api import load as load
+    from ffncalc.api import params as params
+    from ffncalc.errors import CheckFailed as CheckFailed
+    from ffncalc.errors import FfncalcError as FfncalcError
+    from ffncalc.errors import InputError as InputError
+    from ffncalc.hidden import llama_hidden_dim as llama_hidden_dim
+    from ffncalc.report.hidden import ffn_param_count as ffn_param_count
+
+_HOMES = {
+    "load": "api",
+    "params": "api",
+    "flops": "api",
+    "llama_hidden_dim": "hidden",
+    "ffn_param_count": "report.hidden",
+    "FfncalcError": "errors",
+    "InputError": "errors",
+    "CheckFailed": "errors",
+}
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ffncalc' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"ffncalc.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from difflib import get_close_matches
+from typing import Any
 
 from ffncalc.errors import InputError
 
@@ -33,27 +34,26 @@ def path_of(name: str) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A name with what people write differently taken out: case, and which of - _ . / or a space stands between words."""
-    return re.sub(r"[-_. ]+", "-", name.lower())
+    """A name without what people write differently: case, and - _ . or a space between its words."""
+    return re.sub(r"[-_. ]+", "", name.lower())
 
 
 def aliases(name: str) -> list[str]:
     """The other names of a bundled config."""
-    return list(read(name).get("aliases") or [])
+    return list(read(os.path.join(FOLDER, f"{name}.yaml")).get("aliases") or [])
 
 
-def read(name: str) -> dict[str, object]:
+def read(path: str) -> dict[str, Any]:
     """What a bundled file holds."""
     from ffncalc.text import parse
 
-    path = os.path.join(FOLDER, f"{name}.yaml")
     with open(path, encoding="utf-8") as file:
-        values: dict[str, object] = parse(file.read(), path, as_json=False).values
+        values: dict[str, Any] = parse(file.read(), path, as_json=False).values
     return values
 
 
 def unknown(name: str) -> InputError:
     """The error for a name that is neither bundled nor a file, with the nearest names."""
-    near = get_close_matches(plain(name), names(), n=3, cutoff=0.6)
+    near = get_close_matches(name.lower(), names(), n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else "`ffncalc configs` lists the bundled names"
     return InputError(f"{name!r} is neither a bundled model nor a file; {hint}")

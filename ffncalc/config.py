@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ffncalc import bundled
@@ -89,12 +90,13 @@ def _config(values: dict[str, Any], places: dict[Path, tuple[int, int]], file: s
     found = [kind for kind, holds in _KINDS.items() if holds(values)]
     if len(found) != 1:
         what = "nothing says which architecture this is" if not found else "two kinds of config at once"
-        raise InputError(f"{file}: {what}; want one of `family` (ours), `model_type` (Hugging Face), `dim` with `n_heads` (Meta)")
+        wanted = "want one of `family` (ours), `model_type` (Hugging Face), `dim` with `n_heads` (Meta)"
+        raise InputError(f"{file}: {what}; {wanted}")
     stated = values.get("name")
     return Config(file, found[0], values, places, stated if isinstance(stated, str) and stated else name)
 
 
-_KINDS = {
+_KINDS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "own": lambda values: "family" in values,
     "hf": lambda values: "model_type" in values,
     "meta": lambda values: "dim" in values and "n_heads" in values and not {"family", "model_type"} & values.keys(),

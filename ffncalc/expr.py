@@ -48,7 +48,10 @@ Monomial = tuple[Leaf, ...]
 
 
 class Expr:
-    """An integer expression: its value, and the terms that say how it came about. Immutable."""
+    """An integer expression: its value, and the terms that say how it came about. Immutable.
+
+    Two expressions are equal when their terms are; an expression equals a plain int of its value.
+    """
 
     __slots__ = ("terms", "value")
 
@@ -83,10 +86,17 @@ class Expr:
     __rmul__ = __mul__
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, int):
+            return self.value == other
         return isinstance(other, Expr) and self.terms == other.terms
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
+        return hash(self.value)
+
+    def __int__(self) -> int:
+        return self.value
+
+    __index__ = __int__
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -109,7 +119,8 @@ class Expr:
     def _text(self, times: str, names: dict[Leaf, str], powers: bool) -> str:
         if not self.terms:
             return "0"
-        return " + ".join(_term(monomial, c, times, names, powers) for monomial, c in self.terms.items())
+        highest_first = sorted(self.terms.items(), key=lambda term: -len(term[0]))
+        return " + ".join(_term(monomial, c, times, names, powers) for monomial, c in highest_first)
 
     def in_terms_of(self, width: Expr) -> str:
         """The plain form over the model's width, `8d² + 5d`: every other width as its multiple of d."""

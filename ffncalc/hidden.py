@@ -39,21 +39,26 @@ def llama_hidden_dim(d: int, multiple_of: int = 256, ffn_dim_multiplier: float |
 
 
 def hidden_width(
-    d: int, rule: str = "llama", multiple_of: int | None = None, multiplier: float | None = None, rounding: str = "up"
+    d: int,
+    rule: str = "llama",
+    multiple_of: int | None = None,
+    multiplier: float | None = None,
+    rounding: str | None = None,
 ) -> Width:
     """The width that `rule` gives for model width `d`, with its steps.
 
     `llama` rounds 8d/3 down first (multiples of 256 unless told), `8/3` rounds only at the end, `4d` is the ungated
     width, `matched` is the gated width whose three matrices hold what two of 4d do: 8d/3, to the nearest unless told.
     """
-    _positive(d, "d_model")
+    positive(d, "d_model")
+    rounding = rounding or ("nearest" if rule == "matched" else "up")
     if rule == "llama" and multiple_of is None:
         multiple_of = 256
     steps = [_start(d, rule)]
     if multiplier is not None:
         steps.append(_multiplied(steps[-1].value, multiplier, whole=rule == "llama"))
     if multiple_of is not None or isinstance(steps[-1].value, Fraction):
-        steps.append(_rounded(steps[-1].value, _positive(multiple_of or 1, "multiple_of"), rounding))
+        steps.append(_rounded(steps[-1].value, positive(multiple_of or 1, "multiple_of"), rounding))
     width = int(steps[-1].value)
     if width < 1:
         raise InputError(f"d_model {d} with this rule gives a width of {width}; an FFN needs at least 1")
@@ -92,7 +97,8 @@ def _rounded(value: int | Fraction, multiple: int, rounding: str) -> Step:
     return Step(f"round {to}" if multiple > 1 else f"round {rounding} to a whole number", int(count) * multiple)
 
 
-def _positive(value: Any, name: str) -> int:
+def positive(value: Any, name: str) -> int:
+    """`value`, if it is a positive whole number; else an InputError that names it."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{name} is {value!r}; want a positive whole number")
     return value
@@ -104,7 +110,7 @@ def rule_width(d: int, rule: Mapping[str, Any], fail: Callable[[str], NoReturn])
     if unknown:
         fail(f"key {sorted(unknown)[0]!r} is not known; a rule has rule, multiple_of, multiplier and round")
     try:
-        width = hidden_width(d, rule["rule"], rule.get("multiple_of"), rule.get("multiplier"), rule.get("round") or "up")
+        width = hidden_width(d, rule["rule"], rule.get("multiple_of"), rule.get("multiplier"), rule.get("round"))
     except InputError as error:
         fail(str(error))
     return width.d_ff, f"rule {width.rule}: " + ", ".join(step.text for step in width.steps)

@@ -25,7 +25,7 @@ class LayerOps(NamedTuple):
     stack: str
     is_source: bool
     ops: tuple[Op, ...]
-    count: Expr
+    n_stored: Expr
     runs: Expr
     ranges: tuple[tuple[int, int], ...]
 
@@ -41,7 +41,7 @@ class Model(NamedTuple):
 def expand(spec: Spec, head: HeadBuilder | None) -> Model:
     """Every operation of the model that `spec` describes, with the head that was chosen (None: the bare stack)."""
     layers = tuple(
-        LayerOps(stack.name, stack.is_source, tuple(layer_ops(kind.layer, spec.d_model)), kind.count, kind.runs, kind.ranges)
+        LayerOps(stack.name, stack.is_source, tuple(layer_ops(kind.layer, stack.d_model)), kind.n_stored, kind.runs, kind.ranges)
         for stack in spec.stacks
         for kind in stack.kinds
     )
@@ -54,7 +54,7 @@ def _outer(spec: Spec) -> Iterator[Op]:
         yield from ends.embedding(spec, stack)
         yield from stack.extra
         if stack.norm.final:
-            yield from ends.norm(stack.norm, f"{stack.name}.norm", spec.d_model)
+            yield from ends.norm(stack.norm, f"{stack.name}.norm", stack.d_model)
     yield from spec.extra
 
 

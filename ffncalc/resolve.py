@@ -32,6 +32,12 @@ class Options:
     def __init__(self, head: str | None = None, n_vocab: int | None = None, tied: bool | None = None) -> None:
         self.head, self.n_vocab, self.tied = head, n_vocab, tied
 
+    def over(self, switch: str) -> Any:
+        """What the command line says for a switch, which goes over the file; None where it says nothing."""
+        if switch == "tied":
+            return self.tied
+        return size("n_vocab", self.n_vocab, "--vocab-size") if switch == "n_vocab" and self.n_vocab else None
+
 
 class Resolver:
     """One config being read by one row."""
@@ -83,7 +89,7 @@ class Resolver:
         for part in name.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if value is not None:
-            return value, self.spelled.get(name, name)
+            return value, f"key {self.spelled.get(name, name)}"
         default = None if name in self.no_default else self.row.defaults.get(name)
         return default, f"default of {self.row.name} ({name})"
 
@@ -169,6 +175,8 @@ class View:
 
     def _find(self, switch: str) -> Any:
         resolver = self.resolver
+        if switch in ("tied", "n_vocab") and resolver.options.over(switch) is not None:
+            return resolver.options.over(switch)
         for stated in (self.group.get(switch), resolver.stated.get(f"{self.stack}.{switch}"), resolver.stated.get(switch)):
             if stated is not None and stated[0] is not None:
                 resolver.seen.add(stated[1])
@@ -190,7 +198,7 @@ class View:
             return value if isinstance(value, bool) else self.fail(f"{switch} is {value!r}; want true or false", *path)
         if isinstance(default, str):
             return value if isinstance(value, str) else self.fail(f"{switch} is {value!r}; want a word", *path)
-        return self._sizes(value, switch, ".".join(map(str, path)), path, zero=switch not in _CORE)
+        return self._sizes(value, switch, f"key {'.'.join(map(str, path))}", path, zero=switch not in _CORE)
 
     def _projections(self, value: Any, path: Path) -> str:
         letters = "qkvo" if value is True else "" if value is False else value
@@ -320,22 +328,22 @@ def resolve(config: Config, row: Row, options: Options | None = None) -> sp.Spec
     views = [View(resolver, stack) for stack in row.stacks]
     stacks = tuple(_stack(view, groups if view is views[-1] else None) for view in views)
     main = views[-1]
-    vocabulary = size("n_vocab", options.n_vocab, "--vocab-size") if options.n_vocab else main.get("n_vocab")
-    tied = options.tied if options.tied is not None else main.get("tied")
     source = config.values.get("source")
     result = sp.Spec(
         name=config.name,
         family=row.name,
         source=source if isinstance(source, str) and config.kind == "own" else row.source,
         d_model=main.get("d_model"),
-        n_vocab=vocabulary,
+        n_vocab=main.get("n_vocab"),
         n_layers=tuple(view.get("n_layers") for view in views),
         stacks=stacks,
         head=_head(resolver),
-        tied=tied,
+        tied=main.get("tied"),
         head_bias=main.get("head_bias"),
+        n_labels=_labels(resolver),
         extra=main.get("model_extra"),
-        flops=row.flops,
+        head_extra=main.get("head_extra"),
+        flops=main.get("flops") or row.flops,
     )
     return result._replace(warnings=(*resolver.warnings, *resolver.unread()))
 
@@ -344,31 +352,55 @@ def _head(resolver: Resolver) -> str:
     """The head that was asked for, that the config names, or the family's own."""
     heads = resolver.row.heads
     stated = resolver.config.values.get("head") if resolver.config.kind == "own" else None
-    wanted = resolver.options.head or stated or head_of_class(resolver.config.values.get("architectures"), heads)
+    asked = resolver.options.head or stated
+    wanted = asked or head_of_class(resolver.config.values.get("architectures"), heads)
     if wanted is None:
         return next(iter(heads), "none")
     if wanted != "none" and wanted not in heads:
-        resolver.fail(f"{resolver.row.name} has no {wanted!r} head; want one of {', '.join((*heads, 'none'))}")
+        choices = ", ".join((*heads, "none"))
+        if asked:
+            resolver.fail(f"{resolver.row.name} has no {wanted!r} head; want one of {choices}")
+        resolver.fail(f"the head of {resolver.config.values['architectures'][0]} is not counted; choose with --head: {choices}", "architectures")
     return str(wanted)
 
 
+# What a class's name ends in -> the head it has. The first that fits counts.
 _CLASS_HEADS = (
     (("ForCausalLM", "LMHeadModel", "LMHead"), "causal"),
     (("ForMaskedLM",), "mlm"),
     (("ForConditionalGeneration", "MTModel", "WithLMHeadModel"), "seq2seq"),
-    (("Model",), "pooler"),
+    (("ForPreTraining",), "pretraining"),
+    (("ForNextSentencePrediction",), "nsp"),
+    (("ForSequenceClassification",), "classifier"),
+    (("ForTokenClassification",), "tagger"),
+    (("ForQuestionAnswering",), "span"),
+    (("ForMultipleChoice",), "choice"),
+    (("DoubleHeadsModel",), "double"),
+    (("EncoderModel",), "encoder"),
+    (("EncoderModel",), "encoder"),
+    (("Model", "Encoder"), "pooler"),
 )
+_LANGUAGE_HEADS = ("causal", "mlm", "seq2seq")  # another name of the family's own, where it has none of that name
 
 
 def head_of_class(architectures: Any, heads: Mapping[str, Any]) -> str | None:
-    """The head that a class name stands for, where the family has it: `BertModel` has the pooler, `GPT2Model` none."""
+    """The head that a class name stands for: `BertModel` has the pooler, `GPT2Model` none; None is the family's own."""
     name = architectures[0] if isinstance(architectures, list) and architectures and isinstance(architectures[0], str) else ""
-    for endings, head in _CLASS_HEADS:
-        if name.endswith(endings):
-            if head in heads:
-                return head
-            return "none" if head == "pooler" else None
-    return None
+    head = next((head for endings, head in _CLASS_HEADS if name.endswith(endings)), None)
+    if head is None or head in heads:
+        return head
+    return "none" if head in ("pooler", "encoder") else None if head in _LANGUAGE_HEADS else head
+
+
+def _labels(resolver: Resolver) -> Expr:
+    """Classes of a classification head: as many as `id2label` names, else `num_labels`, else two."""
+    named = resolver.values.get("id2label")
+    if isinstance(named, dict) and named:
+        return size("n_labels", len(named), "id2label")
+    stated = resolver.values.get("num_labels")
+    if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0:
+        return size("n_labels", stated, "num_labels")
+    return size("n_labels", 2, "default of num_labels")
 
 
 Group = tuple[int, dict[str, tuple[Any, Path]]]
@@ -417,6 +449,7 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
         embedding=_group(sp.Embedding, "embedding", {f: view.get(f"embedding.{f}") for f in sp.Embedding._fields}, 0),
         is_source=view.stack == "encoder" and len(view.resolver.row.stacks) > 1,
         extra=view.get("stack_extra"),
+        d_model=view.get("d_model"),
     )
 
 
@@ -431,7 +464,7 @@ def _kind(view: View, layer: sp.Layer, ranges: list[tuple[int, int]], kinds: int
     covered = sum(last - first + 1 for first, last in ranges)
     index = str(i).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
     count = layers if kinds == 1 else size(f"L{index}", covered, f"layers {shown_ranges(ranges)}")
-    return sp.LayerKind(layer, count, view.get("runs"), tuple(ranges))
+    return sp.LayerKind(layer, count, layer.runs, tuple(ranges))
 
 
 def shown_ranges(ranges: list[tuple[int, int]]) -> str:
@@ -439,7 +472,7 @@ def shown_ranges(ranges: list[tuple[int, int]]) -> str:
     return ", ".join(f"{a}-{b}" if a != b else f"{a}" for a, b in ranges)
 
 
-_LAYER_SWITCHES = [f"{g}.{f}" for g in ("attention", "ffn", "norm") for f in sp.GROUPS[g]._fields] + ["parallel", "extra"]
+_LAYER_SWITCHES = [f"{g}.{f}" for g in ("attention", "ffn", "norm") for f in sp.GROUPS[g]._fields] + ["parallel", "extra", "runs"]
 
 
 def _layers(view: View, start: int, end: int, has_cross: bool) -> Iterator[tuple[sp.Layer, int, int]]:
@@ -463,7 +496,7 @@ def _layer(view: View, values: dict[str, Any], has_cross: bool) -> sp.Layer:
     if ffn.kind == "moe":
         _check_experts(view, ffn)
     cross = attention._replace(relative=ZERO, window=ZERO) if has_cross else None
-    return sp.Layer(attention, cross, ffn, _group(sp.Norm, "norm", values, 0), values["parallel"], values["extra"])
+    return sp.Layer(attention, cross, ffn, _group(sp.Norm, "norm", values, 0), values["parallel"], values["extra"], values["runs"])
 
 
 def _group(kind: Any, name: str, values: Mapping[str, Any], layer: int) -> Any:

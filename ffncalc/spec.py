@@ -40,6 +40,7 @@ class Attention(NamedTuple):
     d_nope: Expr = ZERO
     d_rope: Expr = ZERO
     d_v: Expr = ZERO
+    d_source: Expr = ZERO
 
 
 class Ffn(NamedTuple):
@@ -57,6 +58,7 @@ class Ffn(NamedTuple):
     n_shared: Expr = ZERO
     d_shared: Expr = ZERO
     shared_gate: bool = False
+    shared_bias: bool = False
 
 
 class Norm(NamedTuple):
@@ -74,6 +76,7 @@ class Positions(NamedTuple):
     kind: str = "rotary"
     n_positions: Expr = ZERO
     offset: int = 0
+    width: Expr = ZERO
 
 
 class Embedding(NamedTuple):
@@ -82,6 +85,7 @@ class Embedding(NamedTuple):
     width: Expr = ZERO
     token_types: Expr = ZERO
     norm: bool = False
+    bias: bool = True
 
 
 class Layer(NamedTuple):
@@ -93,13 +97,14 @@ class Layer(NamedTuple):
     norm: Norm
     parallel: bool
     extra: tuple[Op, ...] = ()
+    runs: Expr = ONE
 
 
 class LayerKind(NamedTuple):
     """Like layers: one of them, how many are stored, how often each runs, and which they are (inclusive ranges)."""
 
     layer: Layer
-    count: Expr
+    n_stored: Expr
     runs: Expr
     ranges: tuple[tuple[int, int], ...]
 
@@ -114,6 +119,7 @@ class Stack(NamedTuple):
     embedding: Embedding
     is_source: bool = False
     extra: tuple[Op, ...] = ()
+    d_model: Expr = ZERO
 
 
 class Spec(NamedTuple):
@@ -129,12 +135,14 @@ class Spec(NamedTuple):
     head: str
     tied: bool
     head_bias: bool = False
+    n_labels: Expr = ZERO  # classes of a classification head
     extra: tuple[Op, ...] = ()
+    head_extra: tuple[Op, ...] = ()  # what the head holds beyond what its builder knows from the sizes
     flops: str = ""  # why its FLOPs are not counted, or nothing
     warnings: tuple[str, ...] = ()
 
 
-GROUPS: dict[str, type[NamedTuple]] = {  # type: ignore[valid-type]
+GROUPS: dict[str, type[NamedTuple]] = {
     "attention": Attention,
     "ffn": Ffn,
     "norm": Norm,
@@ -143,7 +151,7 @@ GROUPS: dict[str, type[NamedTuple]] = {  # type: ignore[valid-type]
 }
 SWITCHES: dict[str, Any] = {f"{group}.{field}": default for group, kind in GROUPS.items() for field, default in kind._field_defaults.items()}
 SWITCHES |= {"d_model": ZERO, "n_layers": ZERO, "n_vocab": ZERO, "runs": ONE, "parallel": False, "tied": False}
-SWITCHES |= {"cross": False, "head_bias": False, "extra": (), "stack_extra": (), "model_extra": ()}
+SWITCHES |= {"cross": False, "head_bias": False, "extra": (), "stack_extra": (), "model_extra": (), "head_extra": (), "flops": ""}
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "attention.kind": ("grouped", "latent", "none"),
@@ -184,6 +192,7 @@ MEANING: dict[str, str] = {
     "attention.d_nope": "latent attention: width of a query/key head without positions",
     "attention.d_rope": "latent attention: width of its rotary part",
     "attention.d_v": "width of a value head",
+    "attention.d_source": "width of the encoder's rows where cross-attention meets others than d_model wide",
     "ffn.kind": "plain: two matrices; gated: three; moe: routed experts; memory: persistent key-value vectors; none",
     "ffn.activation": "the nonlinearity; it never changes a count",
     "ffn.d_ff": "hidden width of the FFN (of one expert, in a mixture)",
@@ -196,6 +205,7 @@ MEANING: dict[str, str] = {
     "ffn.n_shared": "experts that run for every token",
     "ffn.d_shared": "hidden width of all shared experts together; n_shared x d_ff unless stated",
     "ffn.shared_gate": "a gate of one number a token on the shared experts",
+    "ffn.shared_bias": "whether the shared experts have biases where the routed ones have none",
     "norm.kind": "rms, layer, or none (no weights)",
     "norm.bias": "whether a layer norm has a bias",
     "norm.place": "pre or post: two a block; both: four; one: a single one, shared; second: only before the FFN; none",
@@ -203,7 +213,9 @@ MEANING: dict[str, str] = {
     "positions.kind": "learned has a table; the others have no weights outside attention",
     "positions.n_positions": "rows of the position table",
     "positions.offset": "rows of that table beyond n_positions",
+    "positions.width": "width of that table where it isn't the width of the other tables",
     "embedding.width": "width of the tables where it isn't d_model (a projection follows)",
     "embedding.token_types": "rows of a token-type table",
     "embedding.norm": "whether a norm follows the tables",
+    "embedding.bias": "whether the projection to d_model has a bias",
 }

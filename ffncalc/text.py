@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from ffncalc.errors import InputError
@@ -94,7 +95,8 @@ class _Composer:
             self.fail(event.start_mark, f"the tag {event.tag} is not used here; remove it")
         if len(path) > _MAX_DEPTH:
             self.fail(event.start_mark, "nested too deeply; a config has a few levels")
-        value = {"ScalarEvent": self.scalar, "MappingStartEvent": self.mapping}.get(kind, self.sequence)(event, path)
+        readers: dict[str, Callable[[Any, Path], Any]] = {"ScalarEvent": self.scalar, "MappingStartEvent": self.mapping}
+        value = readers.get(kind, self.sequence)(event, path)
         if event.anchor:
             self.anchors[event.anchor] = (value, self.nodes - before)
         return value

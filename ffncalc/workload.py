@@ -47,13 +47,14 @@ def position_table(spec: Spec) -> int | None:
 
 
 def keys_met(rows: Rows, length: Expr) -> Expr:
-    """Keys that one query of a pair operation meets in a sequence of `length`: all, or as many as its window lets it."""
+    """Keys that one query of a pair operation meets in a sequence of `length`: all, or those in its window."""
     if rows.window is None:
         return length
     reach = 2 * (rows.window.value // 2) + 1 if rows.sides == 2 else rows.window.value
     if length.value <= reach:
         return length
-    return size(f"min({length.formula()}, {'2·(window/2) + 1' if rows.sides == 2 else 'window'})", reach, "the shorter of the two")
+    window = "2·(window/2) + 1" if rows.sides == 2 else "window"
+    return size(f"min({length.formula()}, {window})", reach, rows.window.leaves()[0].origin)
 
 
 def causal_pairs(rows: Rows, length: int) -> int:

@@ -24,20 +24,22 @@ def grouped(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
     """n_heads query heads that share n_kv_heads key/value heads in groups."""
     cross = prefix == "cross_attn"
     kv = a.width if a.n_kv_heads == a.n_heads else a.n_kv_heads * a.d_head
+    values, mixed = (kv, a.width) if a.d_v == a.d_head else (a.n_kv_heads * a.d_v, a.n_heads * a.d_v)
     rows = SOURCE if cross else TOKEN
+    met = a.d_source if cross and a.d_source else d
     pairs = CROSS if cross else pairs_of(a)
     yield linear("attention", f"{prefix}.q_proj", d, a.width, "q" in a.bias)
-    yield linear("attention", f"{prefix}.k_proj", d, kv, "k" in a.bias, rows=rows)
-    yield linear("attention", f"{prefix}.v_proj", d, kv, "v" in a.bias, rows=rows)
+    yield linear("attention", f"{prefix}.k_proj", met, kv, "k" in a.bias, rows=rows)
+    yield linear("attention", f"{prefix}.v_proj", met, values, "v" in a.bias, rows=rows)
     if a.conv:
-        yield from (depthwise(f"{prefix}.{x}_conv", width, a.conv) for x, width in (("q", a.width), ("k", kv), ("v", kv)))
+        yield from (depthwise(f"{prefix}.{x}_conv", width, a.conv) for x, width in (("q", a.width), ("k", kv), ("v", values)))
     yield from qk_norms(a, kv, norm, prefix)
     if a.relative:
         yield lookup("attention", f"{prefix}.relative_attention_bias", a.relative, a.n_heads)
     if a.sinks:
         yield scale("attention", f"{prefix}.sinks", a.n_heads)
-    yield from scores(a, a.d_head, a.d_head, pairs, prefix)
-    yield linear("attention", f"{prefix}.o_proj", a.width, d, "o" in a.bias)
+    yield from scores(a, a.d_head, a.d_v, pairs, prefix)
+    yield linear("attention", f"{prefix}.o_proj", mixed, d, "o" in a.bias)
 
 
 def pairs_of(a: Attention) -> Rows:

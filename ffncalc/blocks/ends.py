@@ -24,15 +24,15 @@ def tokens(spec: Spec) -> Iterator[Op]:
 def embedding(spec: Spec, stack: Stack) -> Iterator[Op]:
     """What a stack adds to the tokens before its first block: positions, token types, a projection, a norm."""
     name = f"{stack.name}.embed" if len(spec.stacks) > 1 else "embed"
-    width = stack.embedding.width or spec.d_model
+    width = stack.embedding.width or stack.d_model
     if stack.embedding.token_types:
         yield lookup("embedding", f"{name}_token_types", stack.embedding.token_types, width)
     if stack.positions.kind == "learned":
-        yield lookup("embedding", f"{name}_positions", stack.positions.n_positions + stack.positions.offset, width)
+        yield lookup("embedding", f"{name}_positions", stack.positions.n_positions + stack.positions.offset, stack.positions.width or width)
     if stack.embedding.norm:
         yield from norm(stack.norm, f"{name}_norm", width)
-    if stack.embedding.width and stack.embedding.width != spec.d_model:
-        yield linear("embedding", f"{name}_projection", width, spec.d_model, bias=True)
+    if width.value != stack.d_model.value:
+        yield linear("embedding", f"{name}_projection", width, stack.d_model, stack.embedding.bias)
 
 
 # ------------------------------------------------------------------ heads
@@ -41,14 +41,14 @@ def lm_head(spec: Spec) -> tuple[Op, ...]:
     return (linear("head", "lm_head", spec.d_model, spec.n_vocab or 0, spec.head_bias, tied=spec.tied),)
 
 
-def mlm_head(spec: Spec) -> tuple[Op, ...]:
+def mlm_head(spec: Spec, untied_biases: int = 2) -> tuple[Op, ...]:
     """BERT's masked-LM head: a transform (dense, norm), then the tied output matrix with a bias of its own.
 
-    An untied one registers that bias twice: the head's and the output matrix's.
+    An untied one registers that bias twice, the head's and the output matrix's, in most of BERT's kin.
     """
     d, width = spec.d_model, spec.stacks[-1].embedding.width or spec.d_model
     decoder = linear("head", "predictions.decoder", width, spec.n_vocab or 0, tied=spec.tied)
-    bias = Weight("predictions.bias", (as_expr(spec.n_vocab or 0),), copies=as_expr(1 if spec.tied else 2))
+    bias = Weight("predictions.bias", (as_expr(spec.n_vocab or 0),), copies=as_expr(1 if spec.tied else untied_biases))
     return (
         linear("head", "predictions.transform", d, width, bias=True),
         *norm(Norm("layer"), "predictions.norm", width, part="head"),

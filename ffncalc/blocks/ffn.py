@@ -37,7 +37,7 @@ def mixture(f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
     yield from mlp(f.expert == "gated", d, f.d_ff, f.bias, f"{prefix}.experts", f.n_experts, f.top_k)
     shared = f.d_shared or f.n_shared * f.d_ff
     if shared:
-        yield from mlp(f.expert == "gated", d, shared, f.bias, f"{prefix}.shared_experts")
+        yield from mlp(f.expert == "gated", d, shared, f.bias or f.shared_bias, f"{prefix}.shared_experts")
     if f.shared_gate:
         yield linear("ffn", f"{prefix}.shared_expert_gate", d, 1)
 

@@ -36,6 +36,11 @@ Tied = Annotated[
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Take a warning for an error.")]
 
+SeqLen = Annotated[
+    str | None,
+    typer.Option("--seq-len", metavar="T", help="Tokens a sequence (default: 2048, or the position table's length)."),
+]
+
 # ------------------------------------------------------------------ what is printed
 Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the result.")]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
@@ -100,3 +105,14 @@ def unit_hint(unit: str) -> str:
 def shortened(text: str) -> str:
     """A text that may be of any length, quoted for a message."""
     return repr(text if len(text) <= 40 else f"{text[:30]}...")
+
+
+def positive_number(option: str, text: str) -> float:
+    """A positive number that may have a fraction, such as 1.3."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise InputError(f"{option} takes a positive number such as 1.3, not {shortened(text)}")
+    return value

@@ -1,21 +1,76 @@
-"""BERT and the encoders of its kind."""
+"""BERT and the encoders of its kind: post-norm blocks on learned positions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ffncalc.blocks.encoder_heads import (
+    CLASSIFIERS,
+    DENSE_CLASSIFIERS,
+    POOLED_CHOICE,
+    dense_classifier,
+    discriminator,
+    mlm_head_once,
+    next_sentence,
+    pooled_classifier,
+    pretraining,
+    sentence_order,
+    tagger,
+)
 from ffncalc.blocks.ends import mlm_head, pooler
+from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.row import Row, count, derived, divided, flag, key, text
+from ffncalc.families.row import PerLayer, Reader, Row, count, derived, divided, flag, key, text
+from ffncalc.ops import Op, linear, lookup
+from ffncalc.resolve import View
+
+
+def _cross(view: View, switch: str) -> bool:
+    """Cross-attention in each layer: only as a decoder, which the classes insist on."""
+    if view.flag("add_cross_attention") and not view.flag("is_decoder"):
+        view.fail("add_cross_attention needs is_decoder: true", "add_cross_attention")
+    return view.flag("add_cross_attention")
+
+
+AS_DECODER = Reader(("add_cross_attention", "is_decoder"), _cross, holds_it=False)
+
+
+def usable_positions(name: str, offset: int) -> Reader:
+    """A table of which the first `offset` rows are never met, because positions start after the padding token's."""
+
+    def read(view: View, switch: str) -> Expr:
+        rows = view.size(name, switch) or view.missing(name)
+        if not isinstance(rows, Expr) or rows.value <= offset:
+            view.fail(f"{name} has to be more than {offset}: its first {offset} rows belong to no position", name)
+        return size("n_positions", rows.value - offset, f"{name} - {offset}")
+
+    return Reader((name,), read)
+
+
+AFTER_PADDING = {"positions.n_positions": usable_positions("max_position_embeddings", 2), "positions.offset": 2}
+
+BERT_HEADS = {
+    "mlm": mlm_head,
+    "causal": mlm_head,
+    "pretraining": pretraining,
+    "nsp": next_sentence,
+    "pooler": pooler,
+    **CLASSIFIERS,
+    **POOLED_CHOICE,
+}
+ROBERTA_HEADS = {"mlm": mlm_head, "causal": mlm_head, "pooler": pooler, **DENSE_CLASSIFIERS, **POOLED_CHOICE}
 
 BERT = Row(
     name="bert",
     source="arXiv:1810.04805; transformers BertForMaskedLM, BertModel (pooler)",
-    heads={"mlm": mlm_head, "causal": mlm_head, "pooler": pooler},
+    heads=BERT_HEADS,
     stacks=("encoder",),
     says={
         "d_model": key("hidden_size"),
         "n_layers": key("num_hidden_layers"),
         "n_vocab": key("vocab_size"),
         "tied": flag("tie_word_embeddings"),
+        "cross": AS_DECODER,
         "attention.n_heads": key("num_attention_heads"),
         "attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head")),
         "attention.bias": "qkvo",
@@ -42,4 +97,182 @@ BERT = Row(
     },
 )
 
-ROWS = by_name(BERT)
+ROBERTA = BERT.like(
+    "roberta",
+    "arXiv:1907.11692; transformers RobertaForMaskedLM: positions start after the padding token's, at 2",
+    AFTER_PADDING,
+    {"vocab_size": 50265},
+    heads=ROBERTA_HEADS,
+)
+XLM_ROBERTA = ROBERTA.like("xlm-roberta", "arXiv:1911.02116; transformers XLMRobertaForMaskedLM", None, {"vocab_size": 30522})
+CAMEMBERT = XLM_ROBERTA.like("camembert", "arXiv:1911.03894; transformers CamembertForMaskedLM")
+DATA2VEC = XLM_ROBERTA.like("data2vec-text", "arXiv:2202.03555; transformers Data2VecTextForMaskedLM")
+PRE_NORM = {"norm.place": "pre", "norm.final": True}
+XLM_ROBERTA_XL = ROBERTA.like(
+    "xlm-roberta-xl",
+    "arXiv:2105.00572; transformers XLMRobertaXLForMaskedLM: pre-norm, no norm on the embeddings",
+    {**PRE_NORM, "embedding.norm": False},
+    {
+        "vocab_size": 250880,
+        "hidden_size": 2560,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 32,
+        "intermediate_size": 10240,
+        "max_position_embeddings": 514,
+        "type_vocab_size": 1,
+    },
+)
+ROBERTA_PRELAYERNORM = ROBERTA.like(
+    "roberta-prelayernorm", "arXiv:1904.01038; transformers RobertaPreLayerNormForMaskedLM: pre-norm", PRE_NORM
+)
+IBERT = XLM_ROBERTA.like(
+    "ibert",
+    "arXiv:2101.01321; transformers IBertForMaskedLM: RoBERTa in integers",
+    {"cross": False},
+    ignores=("quant_mode", "force_dequant"),
+)
+
+
+def _task_types(view: View, switch: str) -> tuple[Op, ...]:
+    """ERNIE's table of task types, where the config switches it on."""
+    if not view.flag("use_task_id"):
+        return ()
+    types = view.size("task_type_vocab_size", "task_types") or view.missing("task_type_vocab_size")
+    return (lookup("embedding", "embed_task_types", types, view.get("d_model")),) if isinstance(types, Expr) else ()
+
+
+ERNIE = BERT.like(
+    "ernie",
+    "arXiv:1904.09223; transformers ErnieForMaskedLM",
+    {"stack_extra": Reader(("use_task_id", "task_type_vocab_size"), _task_types)},
+    {"task_type_vocab_size": 3},
+)
+MEGATRON_BERT = BERT.like(
+    "megatron-bert",
+    "arXiv:1909.08053; transformers MegatronBertForMaskedLM: pre-norm, no norm on the embeddings",
+    {**PRE_NORM, "embedding.norm": False},
+    {
+        "vocab_size": 29056,
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+    },
+)
+ELECTRA = BERT.like(
+    "electra",
+    "arXiv:2003.10555; transformers ElectraForMaskedLM (generator), ElectraForPreTraining (discriminator): no pooler",
+    {"embedding.width": key("embedding_size")},
+    {"embedding_size": 128, "hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024},
+    heads={"mlm": mlm_head_once, "causal": mlm_head_once, "pretraining": discriminator, **DENSE_CLASSIFIERS},
+)
+
+
+def _stored_layers(view: View, switch: str) -> Expr:
+    """ALBERT stores num_hidden_groups groups of inner_group_num layers; num_hidden_layers says how often groups run."""
+    groups, inner = (view.size(name, name) or view.missing(name) for name in ("num_hidden_groups", "inner_group_num"))
+    if not isinstance(groups, Expr) or not isinstance(inner, Expr):
+        view.fail("num_hidden_groups and inner_group_num want a number each")
+    return size("n_layers", groups.value * inner.value, "num_hidden_groups x inner_group_num")
+
+
+def _runs(view: View, switch: str) -> Expr | PerLayer:
+    """How often a stored layer runs: group floor(i / (layers / groups)) stands at place i."""
+    layers, groups = view.size("num_hidden_layers", "runs") or view.missing("num_hidden_layers"), view.number("num_hidden_groups")
+    if not isinstance(layers, Expr):
+        view.fail("num_hidden_layers wants a number", "num_hidden_layers")
+    if layers.value % groups == 0:
+        return size("runs", layers.value // groups, "num_hidden_layers / num_hidden_groups")
+    met = [i * groups // layers.value for i in range(layers.value)]
+    inner = view.number("inner_group_num")
+    return PerLayer(size("runs", met.count(group), f"group {group}") for group in range(groups) for _ in range(inner))
+
+
+def _projected_anyway(view: View) -> tuple[Op, ...]:
+    """The projection of the tables to d_model where both are as wide: ALBERT's kin has it all the same."""
+    d, width = view.get("d_model"), view.get("embedding.width")
+    return (linear("embedding", "embed_projection", width, d, bias=True),) if d.value == width.value else ()
+
+
+ALWAYS_PROJECTED = derived(_projected_anyway)
+ALBERT_LAYERS = ("num_hidden_layers", "num_hidden_groups", "inner_group_num")
+ALBERT = BERT.like(
+    "albert",
+    "arXiv:1909.11942; transformers AlbertForMaskedLM: one group of layers that runs num_hidden_layers times",
+    {
+        "cross": False,
+        "n_layers": Reader(ALBERT_LAYERS, _stored_layers),
+        "runs": Reader(ALBERT_LAYERS, _runs),
+        "embedding.width": key("embedding_size"),
+        "stack_extra": ALWAYS_PROJECTED,
+    },
+    {
+        "vocab_size": 30000,
+        "embedding_size": 128,
+        "hidden_size": 4096,
+        "num_attention_heads": 64,
+        "intermediate_size": 16384,
+        "num_hidden_groups": 1,
+        "inner_group_num": 1,
+    },
+    ignores=("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks"),
+    heads={"mlm": mlm_head, "pretraining": sentence_order, "pooler": pooler, **CLASSIFIERS, **POOLED_CHOICE},
+)
+DISTILBERT = BERT.like(
+    "distilbert",
+    "arXiv:1910.01108; transformers DistilBertForMaskedLM: no token types, no pooler",
+    {
+        "cross": False,
+        "d_model": key("dim"),
+        "n_layers": key("n_layers"),
+        "attention.n_heads": key("n_heads"),
+        "ffn.activation": text("activation", "gelu"),
+        "ffn.d_ff": key("hidden_dim"),
+        "embedding.token_types": ZERO,
+    },
+    {"dim": 768, "n_layers": 6, "n_heads": 12, "hidden_dim": 3072},
+    spellings={"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
+    ignores=("sinusoidal_pos_embds", "qa_dropout", "seq_classif_dropout"),
+    heads={"mlm": mlm_head_once, **DENSE_CLASSIFIERS},
+)
+
+
+def once_a_stack(name: str, table: str, part: str = "attention") -> Reader:
+    """A table of one number a head, which the whole stack shares."""
+
+    def read(view: View, switch: str) -> tuple[Op, ...]:
+        rows = view.size(name, "relative") or view.missing(name)
+        return (lookup(part, table, rows, view.get("attention.n_heads")),) if isinstance(rows, Expr) else ()
+
+    return Reader((name,), read, holds_it=False)
+
+
+MPNET = BERT.like(
+    "mpnet",
+    "arXiv:2004.09297; transformers MPNetForMaskedLM: one table of relative positions for all layers, no token types",
+    {
+        **AFTER_PADDING,
+        "cross": False,
+        "embedding.token_types": ZERO,
+        "stack_extra": once_a_stack("relative_attention_num_buckets", "relative_attention_bias"),
+    },
+    {"vocab_size": 30527, "relative_attention_num_buckets": 32},
+    heads={"mlm": mlm_head, "pooler": pooler, **DENSE_CLASSIFIERS, **POOLED_CHOICE},
+)
+
+ROWS = by_name(
+    BERT,
+    ROBERTA,
+    XLM_ROBERTA,
+    CAMEMBERT,
+    DATA2VEC,
+    XLM_ROBERTA_XL,
+    ROBERTA_PRELAYERNORM,
+    IBERT,
+    ERNIE,
+    MEGATRON_BERT,
+    ELECTRA,
+    ALBERT,
+    DISTILBERT,
+    MPNET,
+)

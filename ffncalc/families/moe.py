@@ -1,39 +1,186 @@
-"""Decoders whose FFN is a mixture of experts, with grouped attention."""
+"""Decoders whose FFN is a mixture of experts, with grouped attention: Mixtral, and those that are near to it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ffncalc.blocks.experts import attention_experts
+from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.llama import MISTRAL, QWEN3, QWEN_WINDOWS, SLIDING
-from ffncalc.families.row import by, count, each_layer, flag, key, layer_types, text, nullable
-from ffncalc.expr import ZERO
+from ffncalc.families.llama import BIASLESS, LLAMA, MISTRAL, OLMO2, QWEN2, QWEN3, SLIDING
+from ffncalc.families.row import PerLayer, Reader, by, count, derived, divided, each_layer, flag, key, layer_types, nullable, text, times, when
+from ffncalc.ops import Op, scale
 from ffncalc.resolve import View
 
+
+# ------------------------------------------------------------------ readers of this kind
+def mixture(kind: Any, n_experts: str, top_k: str = "num_experts_per_tok", dense: str = "intermediate_size", expert: str = "moe_intermediate_size") -> dict[str, Any]:
+    """The switches of an FFN that is a mixture in some layers; the arguments after the first name the keys that it reads."""
+    return {
+        "ffn.kind": kind,
+        "ffn.d_ff": by("ffn.kind", {"gated": key(dense), "moe": key(expert)}),
+        "ffn.n_experts": count(n_experts),
+        "ffn.top_k": key(top_k),
+    }
+
+
+def in_moe_layers(build: Callable[[View], tuple[Op, ...]]) -> Reader:
+    """For `extra`: operations that only the layers with experts have."""
+
+    def read(view: View, switch: str) -> Any:
+        kinds, built = view.get("ffn.kind"), build(view)
+        if isinstance(kinds, PerLayer):
+            return PerLayer(built if kind == "moe" else () for kind in kinds)
+        return built if kinds == "moe" else ()
+
+    return Reader((), read)
+
+
+def correction(view: View, *more: int) -> tuple[Op, ...]:
+    """The router-correction bias of a class that registers it as a parameter."""
+    return (scale("ffn", "mlp.router.e_score_correction_bias", *more, view.get("ffn.n_experts")),)
+
+
+def step(view: View, name: str) -> int:
+    """Every how many layers something happens: a whole number of at least 1."""
+    return view.number(name) or view.fail(f"{name} is 0; want at least 1", name)
+
+
+# ------------------------------------------------------------------ Mixtral and its kin
 MIXTRAL = MISTRAL.like(
     "mixtral",
     "arXiv:2401.04088; transformers MixtralForCausalLM",
     {"ffn.kind": "moe", "ffn.n_experts": key("num_local_experts"), "ffn.top_k": key("num_experts_per_tok")},
     {"num_local_experts": 8, "num_experts_per_tok": 2, "sliding_window": None},
+    spellings={"num_experts": "num_local_experts"},
+)
+
+PHIMOE = MIXTRAL.like(
+    "phimoe",
+    "arXiv:2404.14219 (Phi-3.5-MoE); transformers PhimoeForCausalLM: LayerNorm, a bias on the head by lm_head_bias",
+    {
+        "attention.bias": flag("attention_bias", "qkvo", ""),
+        "norm.kind": "layer",
+        "head_bias": flag("lm_head_bias"),
+    },
+    {"vocab_size": 32064, "intermediate_size": 6400, "num_local_experts": 16, "lm_head_bias": False},
+    ignores=("input_jitter_noise",),
+)
+
+MINIMAX_M2 = MIXTRAL.like(
+    "minimax_m2",
+    "transformers MiniMaxM2ForCausalLM: norms over all heads of q and k; the checkpoint stores the router's correction bias",
+    {"attention.qk_norm": "full", "ffn.correction": True},
+    {
+        "vocab_size": 200064,
+        "hidden_size": 3072,
+        "intermediate_size": 1536,
+        "num_hidden_layers": 62,
+        "num_attention_heads": 48,
+        "head_dim": 128,
+        "num_local_experts": 256,
+        "num_experts_per_tok": 8,
+    },
+    ignores=("num_nextn_predict_layers", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"),
+)
+
+GPT_OSS = MIXTRAL.like(
+    "gpt_oss",
+    "arXiv:2508.10925; transformers GptOssForCausalLM: sinks, biases everywhere, a window in every other layer",
+    {
+        "attention.bias": flag("attention_bias", "qkvo", ""),
+        "attention.sinks": True,
+        "attention.window": layer_types(
+            "layer_types", SLIDING, lambda view, layer: "full_attention" if layer % 2 else "sliding_attention"
+        ),
+        "ffn.bias": True,
+        "ffn.router_bias": True,
+    },
+    {
+        "vocab_size": 201088,
+        "hidden_size": 2880,
+        "intermediate_size": 2880,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 64,
+        "head_dim": 64,
+        "num_local_experts": 128,
+        "num_experts_per_tok": 4,
+        "sliding_window": 128,
+        "attention_bias": True,
+    },
+    ignores=("experts_per_token", "initial_context_length"),
 )
 
 
+def _window_to_both_sides(view: View) -> Expr:
+    return size("window", 2 * view.number("sliding_window"), "2 x sliding_window")
+
+
+OPENAI_PRIVACY_FILTER = GPT_OSS.like(
+    "openai_privacy_filter",
+    "transformers OpenAIPrivacyFilterModel: an encoder after gpt_oss, sliding_window keys to each side",
+    {"attention.window": derived(_window_to_both_sides), "attention.sides": 2},
+    {
+        "vocab_size": 200064,
+        "hidden_size": 640,
+        "intermediate_size": 640,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 14,
+        "num_key_value_heads": 2,
+    },
+    heads={},
+)
+
+
+# ------------------------------------------------------------------ Qwen
 def _sparse_step(view: View, layer: int) -> str:
     """Qwen's rule: every decoder_sparse_step-th layer has experts, but for those listed in mlp_only_layers."""
-    step = view.number("decoder_sparse_step")
-    sparse = step > 0 and (layer + 1) % step == 0 and layer not in view.numbers("mlp_only_layers")
+    every = view.number("decoder_sparse_step")
+    sparse = every > 0 and (layer + 1) % every == 0 and layer not in view.numbers("mlp_only_layers")
     return "moe" if sparse and view.get("ffn.n_experts") else "gated"
 
 
-SPARSE_STEP = {
-    "ffn.kind": each_layer(("decoder_sparse_step", "mlp_only_layers"), _sparse_step),
-    "ffn.d_ff": by("ffn.kind", {"gated": key("intermediate_size"), "moe": key("moe_intermediate_size")}),
-    "ffn.n_experts": count("num_experts"),
-    "ffn.top_k": key("num_experts_per_tok"),
-}
+SPARSE_STEP = mixture(each_layer(("decoder_sparse_step", "mlp_only_layers"), _sparse_step), "num_experts")
+
+
+def _sliding_qwen2_moe(view: View, layer: int) -> str:
+    slides = view.flag("use_sliding_window") and layer < view.number("max_window_layers") and layer % 2 == 0
+    return "sliding_attention" if slides else "full_attention"
+
+
+QWEN2_MOE = QWEN2.like(
+    "qwen2_moe",
+    "arXiv:2407.10671; transformers Qwen2MoeForCausalLM: a shared expert of its own width behind a gate",
+    {
+        **SPARSE_STEP,
+        "attention.bias": flag("qkv_bias", "qkv", ""),
+        "attention.window": layer_types(
+            "layer_types", SLIDING, _sliding_qwen2_moe, ("use_sliding_window", "max_window_layers", "sliding_window")
+        ),
+        "ffn.d_shared": count("shared_expert_intermediate_size"),
+        "ffn.shared_gate": True,
+    },
+    {
+        "hidden_size": 2048,
+        "intermediate_size": 5632,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 16,
+        "moe_intermediate_size": 1408,
+        "shared_expert_intermediate_size": 5632,
+        "num_experts": 60,
+        "num_experts_per_tok": 4,
+        "decoder_sparse_step": 1,
+        "qkv_bias": True,
+    },
+)
 
 QWEN3_MOE = QWEN3.like(
     "qwen3_moe",
-    "arXiv:2505.09388; transformers Qwen3MoeForCausalLM",
-    {**SPARSE_STEP, "attention.window": QWEN_WINDOWS},
+    "arXiv:2505.09388; transformers Qwen3MoeForCausalLM: one window for all layers, where use_sliding_window is set",
+    {**SPARSE_STEP, "attention.window": when("use_sliding_window", nullable("sliding_window"))},
     {
         "hidden_size": 2048,
         "intermediate_size": 6144,
@@ -46,37 +193,295 @@ QWEN3_MOE = QWEN3.like(
         "decoder_sparse_step": 1,
     },
     spellings={"num_local_experts": "num_experts"},
+    ignores=("max_window_layers",),
 )
 
-GPT_OSS = MIXTRAL.like(
-    "gpt_oss",
-    "arXiv:2508.10925; transformers GptOssForCausalLM: sinks, biases everywhere, a window in every other layer",
+QWEN3_VL_MOE = QWEN3_MOE.like(
+    "qwen3_vl_moe_text",
+    "arXiv:2511.21631; transformers Qwen3VLMoeTextModel",
+    {"attention.window": ZERO},
     {
-        "attention.bias": flag("attention_bias", "qkvo", ""),
+        "intermediate_size": 5632,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 16,
+        "moe_intermediate_size": 1408,
+        "num_experts": 60,
+        "num_experts_per_tok": 4,
+        "tie_word_embeddings": True,
+    },
+    ignores=("sliding_window",),
+)
+
+# ------------------------------------------------------------------ AI2, Databricks, IBM
+OLMOE = LLAMA.like(
+    "olmoe",
+    "arXiv:2409.02060; transformers OlmoeForCausalLM: norms over all heads of q and k",
+    {
+        "ffn.kind": "moe",
+        "ffn.bias": False,
+        "ffn.n_experts": key("num_experts"),
+        "ffn.top_k": key("num_experts_per_tok"),
+        "attention.qk_norm": "full",
+    },
+    {
+        "vocab_size": 50304,
+        "hidden_size": 2048,
+        "intermediate_size": 2048,
+        "num_hidden_layers": 16,
+        "num_attention_heads": 16,
+        "num_experts": 64,
+        "num_experts_per_tok": 8,
+    },
+    spellings={"num_local_experts": "num_experts"},
+)
+
+FLEX_OLMO = OLMOE.like(
+    "flex_olmo",
+    "arXiv:2507.07024; transformers FlexOlmoForCausalLM: norms after the sublayers, as in OLMo 2",
+    {"norm.place": "post"},
+    {
+        "vocab_size": 100352,
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_experts": 7,
+        "num_experts_per_tok": 5,
+    },
+)
+
+DBRX = LLAMA.like(
+    "dbrx",
+    "transformers DbrxForCausalLM: LayerNorm without a bias; sizes inside attn_config and ffn_config",
+    {
+        **BIASLESS,
+        "d_model": key("d_model"),
+        "n_layers": key("n_layers"),
+        "attention.n_heads": key("n_heads"),
+        "attention.n_kv_heads": key("attn_config.kv_n_heads"),
+        "attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head")),
+        "attention.window": ZERO,
+        "ffn.kind": "moe",
+        "ffn.d_ff": key("ffn_config.ffn_hidden_size"),
+        "ffn.n_experts": key("ffn_config.moe_num_experts"),
+        "ffn.top_k": key("ffn_config.moe_top_k"),
+        "norm.kind": "layer",
+        "norm.bias": False,
+    },
+    {
+        "d_model": 2048,
+        "n_heads": 16,
+        "n_layers": 24,
+        "attn_config.kv_n_heads": 1,
+        "ffn_config.ffn_hidden_size": 3584,
+        "ffn_config.moe_num_experts": 4,
+        "ffn_config.moe_top_k": 1,
+    },
+    spellings={"hidden_size": "d_model", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
+    ignores=(
+        "emb_pdrop",
+        "num_key_value_heads",
+        "ffn_config.hidden_size",
+        "ffn_config.ffn_act_fn",
+        "ffn_config.moe_jitter_eps",
+        "ffn_config.moe_loss_weight",
+        "ffn_config.moe_normalize_expert_weights",
+        "ffn_config.uniform_expert_assignment",
+    ),
+)
+
+GRANITEMOE = LLAMA.like(
+    "granitemoe",
+    "arXiv:2408.13359; transformers GraniteMoeForCausalLM",
+    {
+        "attention.window": ZERO,
+        "ffn.kind": "moe",
+        "ffn.bias": False,
+        "ffn.n_experts": key("num_local_experts"),
+        "ffn.top_k": key("num_experts_per_tok"),
+    },
+    {"num_local_experts": 8, "num_experts_per_tok": 2},
+)
+
+GRANITEMOESHARED = GRANITEMOE.like(
+    "granitemoeshared",
+    "transformers GraniteMoeSharedForCausalLM: a shared expert of its own width, none where that is 0",
+    {"ffn.d_shared": count("shared_intermediate_size")},
+)
+
+GRANITEMOE_SWA = GRANITEMOESHARED.like(
+    "granitemoe_swa",
+    "transformers GraniteMoeSWAForCausalLM: sinks; every fourth layer attends to all, the others within a window",
+    {
         "attention.sinks": True,
         "attention.window": layer_types(
-            "layer_types",
-            SLIDING,
-            each_layer(("sliding_window",), lambda view, i: ZERO if i % 2 else nullable("sliding_window").read(view, "attention.window")),
+            "layer_types", SLIDING, lambda view, layer: "sliding_attention" if layer % 4 else "full_attention"
         ),
-        "ffn.bias": True,
-        "ffn.router_bias": True,
-        "ffn.activation": text("hidden_act", "silu"),
     },
-    {
-        "vocab_size": 201088,
-        "hidden_size": 2880,
-        "intermediate_size": 2880,
-        "num_hidden_layers": 36,
-        "num_attention_heads": 64,
-        "num_key_value_heads": 8,
-        "head_dim": 64,
-        "num_local_experts": 128,
-        "num_experts_per_tok": 4,
-        "sliding_window": 128,
-        "attention_bias": True,
-    },
-    ignores=("experts_per_token", "initial_context_length"),
+    {"sliding_window": 128},
+    ignores=("layer_rope_theta",),
 )
 
-ROWS = by_name(MIXTRAL, QWEN3_MOE, GPT_OSS)
+
+# ------------------------------------------------------------------ JetMoE
+def _attention_experts(view: View) -> Any:
+    return partial(attention_experts, view.get("ffn.n_experts"), view.get("ffn.top_k"))
+
+
+JETMOE = LLAMA.like(
+    "jetmoe",
+    "arXiv:2404.07413; transformers JetMoeForCausalLM: experts in attention too, n_kv_heads query heads each",
+    {
+        "attention.kind": derived(_attention_experts),
+        "attention.bias": "o",
+        "attention.n_heads": derived(lambda view: times(view.get("ffn.top_k").value, "attention.n_kv_heads", "n_heads")(view)),
+        "attention.n_kv_heads": key("num_key_value_heads"),
+        "attention.d_head": key("kv_channels"),
+        "attention.window": ZERO,
+        "ffn.kind": "moe",
+        "ffn.bias": False,
+        "ffn.n_experts": key("num_local_experts"),
+        "ffn.top_k": key("num_experts_per_tok"),
+        "ffn.activation": text("activation_function", "silu"),
+        "extra": derived(lambda view: (scale("ffn", "mlp.bias", view.get("d_model")),)),
+    },
+    {
+        "hidden_size": 2048,
+        "num_hidden_layers": 12,
+        "num_key_value_heads": 16,
+        "kv_channels": 128,
+        "intermediate_size": 5632,
+        "num_local_experts": 8,
+        "num_experts_per_tok": 2,
+        "tie_word_embeddings": True,
+    },
+    spellings={
+        "head_dim": "kv_channels",
+        "moe_num_experts": "num_local_experts",
+        "moe_top_k": "num_experts_per_tok",
+        "ffn_hidden_size": "intermediate_size",
+    },
+    ignores=("num_attention_heads", "aux_loss_coef", "num_layers", "glu", "bias", "rotary_percent", "length_scale"),
+)
+
+# ------------------------------------------------------------------ ERNIE 4.5
+ERNIE4_5 = LLAMA.like(
+    "ernie4_5",
+    "transformers Ernie4_5ForCausalLM: use_bias stands for all biases of the blocks",
+    {
+        "attention.bias": flag("use_bias", "qkvo", ""),
+        "attention.window": ZERO,
+        "ffn.bias": flag("use_bias"),
+    },
+    {
+        "vocab_size": 103424,
+        "hidden_size": 1024,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 18,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 2,
+        "head_dim": 128,
+        "tie_word_embeddings": True,
+    },
+)
+
+
+def _ernie_layer(view: View, layer: int) -> str:
+    """Every moe_layer_interval-th layer has experts, from the start index to the end index (-1: the last)."""
+    last, _ = view.resolver.raw("moe_layer_end_index")
+    last = view.n_layers() - 1 if last == -1 else view.number("moe_layer_end_index")
+    sparse = (layer + 1) % step(view, "moe_layer_interval") == 0 and view.number("moe_layer_start_index") <= layer <= last
+    return "moe" if sparse else "gated"
+
+
+ERNIE4_5_MOE = ERNIE4_5.like(
+    "ernie4_5_moe",
+    "transformers Ernie4_5_MoeForCausalLM: shared experts; the router's correction bias is a parameter; use_bias is the head's too",
+    {
+        **mixture(
+            each_layer(("moe_layer_interval", "moe_layer_start_index", "moe_layer_end_index"), _ernie_layer), "moe_num_experts", "moe_k"
+        ),
+        "ffn.bias": by("ffn.kind", {"gated": flag("use_bias"), "moe": False}),
+        "ffn.n_shared": count("moe_num_shared_experts"),
+        "ffn.shared_bias": flag("use_bias"),
+        "head_bias": flag("use_bias"),
+        "extra": in_moe_layers(lambda view: correction(view, 1)),
+    },
+    {
+        "hidden_size": 2560,
+        "intermediate_size": 12288,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 20,
+        "num_key_value_heads": 4,
+        "head_dim": None,
+        "moe_intermediate_size": 1536,
+        "moe_num_experts": 64,
+        "moe_k": 6,
+        "moe_num_shared_experts": 2,
+        "moe_layer_start_index": 1,
+        "moe_layer_end_index": -1,
+        "moe_layer_interval": 1,
+    },
+    spellings={"num_experts": "moe_num_experts", "num_experts_per_tok": "moe_k"},
+    ignores=("moe_norm_min", "moe_capacity", "moe_gate", "moe_use_aux_free", "num_nextn_predict_layers", "max_position_embeddings"),
+)
+
+
+# ------------------------------------------------------------------ Llama 4
+def _interleaved(view: View, layer: int) -> str:
+    """The layers that moe_layers lists have experts; where it is absent, every interleave_moe_layer_step-th."""
+    listed, _ = view.resolver.raw("moe_layers")
+    if listed is not None:
+        return "moe" if layer in view.numbers("moe_layers") else "gated"
+    return "gated" if (layer + 1) % step(view, "interleave_moe_layer_step") else "moe"
+
+
+def _chunked_where_rotary(view: View, layer: int) -> str:
+    """Layers with rotary positions attend within chunks, those without (every fourth, unless listed) to all."""
+    listed = view.numbers("no_rope_layers")
+    rotary = listed[layer] if listed else (layer + 1) % step(view, "no_rope_layer_interval")
+    return "chunked_attention" if rotary and not view.is_null("attention_chunk_size") else "full_attention"
+
+
+LLAMA4 = LLAMA.like(
+    "llama4_text",
+    "transformers Llama4ForCausalLM: one shared expert, wider dense layers, attention in chunks; q/k norms have no weights",
+    {
+        **mixture(
+            each_layer(("moe_layers", "interleave_moe_layer_step"), _interleaved),
+            "num_local_experts",
+            dense="intermediate_size_mlp",
+            expert="intermediate_size",
+        ),
+        "ffn.bias": False,
+        "ffn.n_shared": derived(lambda view: size("n_shared", 1, "one, always")),
+        "attention.chunked": True,
+        "attention.window": layer_types(
+            "layer_types",
+            {"full_attention": ZERO, "chunked_attention": nullable("attention_chunk_size")},
+            _chunked_where_rotary,
+            ("no_rope_layers", "no_rope_layer_interval", "attention_chunk_size"),
+        ),
+    },
+    {
+        "vocab_size": 202048,
+        "hidden_size": 5120,
+        "intermediate_size": 8192,
+        "intermediate_size_mlp": 16384,
+        "num_hidden_layers": 48,
+        "num_attention_heads": 40,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "num_local_experts": 16,
+        "num_experts_per_tok": 1,
+        "interleave_moe_layer_step": 1,
+        "no_rope_layer_interval": 4,
+        "attention_chunk_size": 8192,
+    },
+    ignores=("use_qk_norm", "attn_temperature_tuning", "floor_scale", "attn_scale", "for_llm_compressor"),
+)
+
+ROWS = by_name(
+    MIXTRAL, PHIMOE, MINIMAX_M2, GPT_OSS, OPENAI_PRIVACY_FILTER, QWEN2_MOE, QWEN3_MOE, QWEN3_VL_MOE, OLMOE, FLEX_OLMO, DBRX,
+    GRANITEMOE, GRANITEMOESHARED, GRANITEMOE_SWA, JETMOE, ERNIE4_5, ERNIE4_5_MOE, LLAMA4,
+)

@@ -47,7 +47,7 @@ class Row(NamedTuple):
     `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a decoder.
     `ignores`: keys that the class has and that change no count. `spellings`: other names of keys, {other: the key read}.
     `by_head`: the row to take instead where another head means other stacks (a BART that is only a decoder).
-    `flops`: why its FLOPs are not counted, or nothing. `note`: what a reader of `ffncalc families` ought to know.
+    `flops`: why its FLOPs are not counted, or nothing; `refuses`: why it is not counted at all, or nothing. `note`: what a reader of `ffncalc families` ought to know.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Row(NamedTuple):
     spellings: Mapping[str, str] = {}
     by_head: Mapping[str, Row] = {}
     flops: str = ""
+    refuses: str = ""
     note: str = ""
 
     def like(
@@ -132,7 +133,7 @@ def when(name: str, value: Any, otherwise: Any = ZERO) -> Reader:
         chosen = value if view.flag(name) else otherwise
         return chosen.read(view, switch) if isinstance(chosen, Reader) else chosen
 
-    return Reader((name,), read)
+    return Reader((name, *(k for side in (value, otherwise) if isinstance(side, Reader) for k in side.keys)), read)
 
 
 def flag(name: str, yes: Any = True, no: Any = False) -> Reader:
@@ -189,18 +190,22 @@ def first_layers(name: str, first: Any, rest: Any) -> Reader:
     return each_layer((name,), lambda view, i: first if i < view.number(name) else rest)
 
 
-def layer_types(name: str, table: Mapping[str, Any], or_: Any) -> Reader:
-    """The key's list of layer kinds, through the table; `or_` (a value or a reader) where the key is absent."""
+def layer_types(name: str, table: Mapping[str, Any], or_: Any, keys: tuple[str, ...] = ()) -> Reader:
+    """The key's list of layer kinds, through the table. Where it is absent: what `or_` gives, a value, a reader, or the
+    class's rule (view, layer) -> kind, which reads `keys`.
+    """
 
     def read(view: View, switch: str) -> Any:
         listed = view.words(name, tuple(table))
+        if listed is None and callable(or_):
+            listed = [or_(view, layer) for layer in range(view.n_layers())]
         if listed is None:
             return or_.read(view, switch) if isinstance(or_, Reader) else or_
         values = {k: v.read(view, switch) if isinstance(v, Reader) else v for k, v in table.items() if k in listed}
         return PerLayer(values[k] for k in listed)
 
-    keys = (name, *(k for v in (*table.values(), or_) if isinstance(v, Reader) for k in v.keys))
-    return Reader(tuple(dict.fromkeys(keys)), read, holds_it=False)
+    read_keys = (name, *keys, *(k for v in (*table.values(), or_) if isinstance(v, Reader) for k in v.keys))
+    return Reader(tuple(dict.fromkeys(read_keys)), read, holds_it=False)
 
 
 def derived(other: Callable[[View], Any]) -> Reader:
@@ -215,7 +220,8 @@ def divided(width: str, parts: str, name: str, whole: bool = True) -> Callable[[
         a, b = view.get(width), view.get(parts)
         if a.value % b.value and whole:
             view.fail(f"{view.spelling(width)} {a.value} is not a multiple of {view.spelling(parts)} {b.value}")
-        return size(name, a.value // b.value, f"{width.split('.')[-1]} / {parts.split('.')[-1]}")
+        sign = "//" if a.value % b.value else "/"
+        return size(name, a.value // b.value, f"{width.split('.')[-1]} {sign} {parts.split('.')[-1]}")
 
     return value
 

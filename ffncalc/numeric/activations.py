@@ -17,7 +17,7 @@ An activation of NaN is NaN, in its place.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike
 from ffncalc.errors import InputError
 from ffncalc.numeric.checks import Array, compute_dtype, expect_one_of, number_array
 
-Value = Callable[[Array, Array, Array], None]
-Both = Callable[[Array, Array, Array, Array], None]
+Work = Sequence[Array]
+Value = Callable[[Array, Array, Work], None]
+Both = Callable[[Array, Array, Array, Work], None]
 
 WORK_ROWS = 4
 CHUNK_BYTES = 1 << 17  # a chunk and its scratch stay in a level-2 cache of 1 MB
@@ -78,8 +79,8 @@ def _normal_tail(y: Array, tail: Array, density: Array) -> None:
     tail *= density
 
 
-def _gelu(z: Array, out: Array, work: Array) -> None:
-    y, tail, density = work[0], work[1], work[2]
+def _gelu(z: Array, out: Array, work: Work) -> None:
+    y, tail, density, *_ = work
     np.abs(z, out=y)
     np.minimum(y, TAIL_END[z.dtype.char], out=y)
     _normal_tail(y, tail, density)
@@ -88,7 +89,7 @@ def _gelu(z: Array, out: Array, work: Array) -> None:
     out -= tail
 
 
-def _gelu_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _gelu_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     y, tail, density, sign = work
     np.abs(z, out=y)
     np.minimum(y, TAIL_END[z.dtype.char], out=y)
@@ -167,10 +168,10 @@ def swish_activation(beta: float) -> Activation:
     if not math.isfinite(beta):
         raise InputError(f"swish's beta is {beta}; a finite number is wanted")
 
-    def value(z: Array, out: Array, work: Array) -> None:
+    def value(z: Array, out: Array, work: Work) -> None:
         _times_sigmoid(z, _scaled(z, beta, work[1]), out, work[0])
 
-    def both(z: Array, a: Array, slope: Array, work: Array) -> None:
+    def both(z: Array, a: Array, slope: Array, work: Work) -> None:
         # slope = σ + β·a·(1 - σ); a is cut to finite there, because at +inf it meets 1 - σ = 0
         _times_sigmoid_both(z, _scaled(z, beta, work[1]), a, slope)
         rest, largest = work[0], float(np.finfo(z.dtype).max)
@@ -201,12 +202,12 @@ def _two_u(x: Array, out: Array) -> None:
         out[far] = wide * (_TANH_LINEAR + _TANH_CUBIC * wide * wide)
 
 
-def _gelu_tanh(z: Array, out: Array, work: Array) -> None:
+def _gelu_tanh(z: Array, out: Array, work: Work) -> None:
     _two_u(z, work[1])
     _times_sigmoid(z, work[1], out, work[0])
 
 
-def _gelu_tanh_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _gelu_tanh_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     near, q, inner = work[0], work[1], work[2]
     np.clip(z, -SLOPE_END, SLOPE_END, out=near)
     _two_u(near, q)
@@ -227,7 +228,7 @@ def _gelu_tanh_both(z: Array, a: Array, slope: Array, work: Array) -> None:
 # ---- the plain ones
 
 
-def _sigmoid(z: Array, out: Array, work: Array) -> None:
+def _sigmoid(z: Array, out: Array, work: Work) -> None:
     _times_sigmoid(1.0, z, out, work[0])
 
 
@@ -238,7 +239,7 @@ def _bell(t: Array, slope: Array) -> None:
     np.divide(t, slope, out=slope)
 
 
-def _sigmoid_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _sigmoid_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     t = work[1]
     np.abs(z, out=t)
     np.negative(t, out=t)
@@ -247,11 +248,11 @@ def _sigmoid_both(z: Array, a: Array, slope: Array, work: Array) -> None:
     _sigmoid(z, a, work)
 
 
-def _tanh(z: Array, out: Array, work: Array) -> None:
+def _tanh(z: Array, out: Array, work: Work) -> None:
     np.tanh(z, out=out)
 
 
-def _tanh_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _tanh_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     t = work[1]
     np.abs(z, out=t)
     t *= -2
@@ -261,33 +262,33 @@ def _tanh_both(z: Array, a: Array, slope: Array, work: Array) -> None:
     np.tanh(z, out=a)
 
 
-def _relu(z: Array, out: Array, work: Array) -> None:
+def _relu(z: Array, out: Array, work: Work) -> None:
     np.maximum(z, 0, out=out)
 
 
-def _relu_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _relu_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     np.greater(z, 0, out=slope)
     slope[np.isnan(z)] = np.nan
     np.maximum(z, 0, out=a)
 
 
-def _relu_squared(z: Array, out: Array, work: Array) -> None:
+def _relu_squared(z: Array, out: Array, work: Work) -> None:
     np.maximum(z, 0, out=out)
     np.multiply(out, out, out=out)
 
 
-def _relu_squared_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _relu_squared_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     np.maximum(z, 0, out=work[0])
     np.add(work[0], work[0], out=slope)
     np.multiply(work[0], work[0], out=a)
 
 
-def _identity(z: Array, out: Array, work: Array) -> None:
+def _identity(z: Array, out: Array, work: Work) -> None:
     if out is not z:
         np.copyto(out, z)
 
 
-def _identity_both(z: Array, a: Array, slope: Array, work: Array) -> None:
+def _identity_both(z: Array, a: Array, slope: Array, work: Work) -> None:
     slope[...] = 1
     slope[np.isnan(z)] = np.nan
     _identity(z, a, work)
@@ -321,10 +322,10 @@ def _over_chunks(kernel: Value, x: ArrayLike) -> Array:
     z = array.astype(compute_dtype(array.dtype), copy=False).reshape(-1)
     out = np.empty_like(z)
     step = CHUNK_BYTES // z.itemsize
-    work = np.empty((WORK_ROWS, min(step, z.size)), z.dtype)
+    work = list(np.empty((WORK_ROWS, min(step, z.size)), z.dtype))
     for start in range(0, z.size, step):
         chunk = z[start : start + step]
-        kernel(chunk, out[start : start + step], work[:, : chunk.size])
+        kernel(chunk, out[start : start + step], [row[: chunk.size] for row in work])
     result: Array = out.astype(array.dtype, copy=False).reshape(array.shape)[()]
     return result
 
@@ -337,7 +338,7 @@ def value_of(act: Activation, x: ArrayLike) -> Array:
 def derivative_of(act: Activation, x: ArrayLike) -> Array:
     """φ'(x) elementwise, any shape; ReLU's is 0 at 0."""
 
-    def slope_only(z: Array, out: Array, work: Array) -> None:
+    def slope_only(z: Array, out: Array, work: Work) -> None:
         act.both(z, np.empty_like(z), out, work)
 
     return _over_chunks(slope_only, x)
@@ -408,8 +409,8 @@ def normal_cdf(x: ArrayLike) -> Array:
     return _over_chunks(_normal_cdf, x)
 
 
-def _normal_cdf(z: Array, out: Array, work: Array) -> None:
-    y, tail, density = work[0], work[1], work[2]
+def _normal_cdf(z: Array, out: Array, work: Work) -> None:
+    y, tail, density, *_ = work
     np.abs(z, out=y)
     np.minimum(y, TAIL_END[z.dtype.char], out=y)
     _normal_tail(y, tail, density)

@@ -9,7 +9,7 @@ NaN is looked for in the result, where it costs nothing beside the matmul; only 
 for the one that brought it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def number_array(name: str, value: ArrayLike) -> Array:
     return array.astype(dtype, copy=False)
 
 
-def prepare(named: dict[str, ArrayLike | None]) -> tuple[list[Any], np.dtype[Any]]:
+def prepare(named: Mapping[str, ArrayLike | None]) -> tuple[list[Any], np.dtype[Any]]:
     """All arrays of a call in the dtype they are computed in (None stays None), and the dtype to give the result in."""
     arrays = [None if value is None else number_array(name, value) for name, value in named.items()]
     dtype = np.result_type(*[array.dtype for array in arrays if array is not None])
@@ -73,7 +73,7 @@ def expect_one_of(what: str, value: str, allowed: Iterable[str]) -> None:
         raise InputError(f"{what} is {value!r}; one of {', '.join(names)} is wanted")
 
 
-def report_nan(result: Array, named: dict[str, ArrayLike | None]) -> None:
+def report_nan(result: Array, named: Mapping[str, ArrayLike | None]) -> None:
     """InputError, naming the input and the place, if the result has a NaN that came in with an input.
 
     A NaN that arises from infinities (inf - inf) is no input's and is left in the result.
@@ -81,7 +81,9 @@ def report_nan(result: Array, named: dict[str, ArrayLike | None]) -> None:
     if not result.size or not np.isnan(result.min()):
         return
     for name, value in named.items():
-        bad = np.argwhere(np.isnan(np.asarray(value, dtype=np.float64))) if value is not None else ()
-        if len(bad):
-            place = ", ".join(map(str, bad[0]))
-            raise InputError(f"{name} holds NaN: {len(bad)} of {np.size(value)} values, the first at [{place}]")
+        if value is None:
+            continue
+        missing = np.isnan(np.asarray(value, dtype=np.float64))
+        if missing.any():
+            place = ", ".join(str(index) for index in np.argwhere(missing)[0].tolist())
+            raise InputError(f"{name} holds NaN: {missing.sum()} of {missing.size} values, the first at [{place}]")

@@ -3,7 +3,7 @@
     plain:  Y = φ(X·W_up + b_up)·W_down + b_down
     gated:  Y = (φ(X·W_gate + b_gate) ⊙ (X·W_up + b_up))·W_down + b_down
 
-Here tokens are rows, X is (rows, d_model), and nothing is checked; `ffn` has the functions for users.
+Here tokens are rows, X is (rows, d_model), and nothing is checked; `feedforward` has the functions for users.
 
 Between the matrix products the arithmetic runs in place, on chunks of rows that stay in the cache of the core. A
 network is also the sum of its hidden units, so any group of them is a network of its own (`_group`): where no cache is
@@ -11,8 +11,8 @@ kept for a backward pass, the gate, and all of `recomputed_backward`, are taken 
 is the most that is needed.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,11 @@ class Weights(NamedTuple):
     b_down: Array | None = None
     b_gate: Array | None = None
 
+    def map(self, change: Callable[[Array], Array]) -> "Weights":
+        """The same with each array that there is changed."""
+        arrays: list[Any] = [None if array is None else change(array) for array in self]
+        return Weights(*arrays)
+
 
 class Cache(NamedTuple):
     """What `backward` needs of `forward`: its operands, and X·W_up and X·W_gate without their biases."""
@@ -57,32 +62,21 @@ class Gradients(NamedTuple):
 # ---- elementwise, in chunks of rows
 
 
-def _row_chunks(n_rows: int, n_columns: int, itemsize: int) -> Iterator[slice]:
-    step = max(1, CHUNK_BYTES // max(1, n_columns * itemsize))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
-
-
-class _Scratch(NamedTuple):
-    """Flat rows for the kernels, long enough for one chunk of an array."""
-
-    rows: Array
-
-    def of(self, chunk: Array) -> tuple[Array, Array]:
-        """Two flat rows of the chunk's length, and the kernels' work rows beside them."""
-        return self.rows[:2, : chunk.size], self.rows[2:, : chunk.size]
-
-
-def _scratch(like: Array) -> _Scratch:
-    chunk = next(_row_chunks(*like.shape, like.itemsize), slice(0, 0))
-    return _Scratch(np.empty((2 + WORK_ROWS, (chunk.stop - chunk.start) * like.shape[1]), like.dtype))
+def _chunks(array: Array) -> Iterator[tuple[slice, Array, Array, list[Array]]]:
+    """Chunks of rows; with each, two flat arrays of its size and the kernels' work rows, all of them scratch."""
+    n_rows, n_columns = array.shape
+    step = max(1, CHUNK_BYTES // max(1, n_columns * array.itemsize))
+    scratch = np.empty((2 + WORK_ROWS, min(step, n_rows) * n_columns), array.dtype)
+    for start in range(0, n_rows, step):
+        rows = slice(start, min(start + step, n_rows))
+        first, second, *work = scratch[:, : (rows.stop - start) * n_columns]
+        yield rows, first, second, work
 
 
 def _activate(act: Activation, Z: Array, bias: Array | None, H: Array) -> None:
     """H = φ(Z + bias) for dense Z and H; H may be Z."""
-    scratch = _scratch(Z)
-    for rows in _row_chunks(*Z.shape, Z.itemsize):
+    for rows, shifted, _, work in _chunks(Z):
         z, h = Z[rows], H[rows]
-        (shifted, _), work = scratch.of(z)
         if bias is not None:
             z = np.add(z, bias, out=shifted.reshape(z.shape))
         act.value(z.reshape(-1), h.reshape(-1), work)
@@ -90,10 +84,8 @@ def _activate(act: Activation, Z: Array, bias: Array | None, H: Array) -> None:
 
 def _activate_backward(act: Activation, Z: Array, bias: Array | None, dH: Array) -> None:
     """(Z, dH) become (H, dZ)."""
-    scratch = _scratch(Z)
-    for rows in _row_chunks(*Z.shape, Z.itemsize):
+    for rows, slope, _, work in _chunks(Z):
         z, dh = Z[rows], dH[rows]
-        (slope, _), work = scratch.of(z)
         if bias is not None:
             z += bias
         flat = z.reshape(-1)
@@ -103,10 +95,8 @@ def _activate_backward(act: Activation, Z: Array, bias: Array | None, dH: Array)
 
 def _gate(act: Activation, G: Array, U: Array, b_gate: Array | None, b_up: Array | None, H: Array) -> None:
     """H = φ(G + b_gate) ⊙ (U + b_up) for dense G; H may be U."""
-    scratch = _scratch(G)
-    for rows in _row_chunks(*G.shape, G.itemsize):
+    for rows, a, shifted, work in _chunks(G):
         g, u = G[rows], U[rows]
-        (a, shifted), work = scratch.of(g)
         if b_gate is not None:
             g = np.add(g, b_gate, out=shifted.reshape(g.shape))
         act.value(g.reshape(-1), a, work)
@@ -117,20 +107,18 @@ def _gate(act: Activation, G: Array, U: Array, b_gate: Array | None, b_up: Array
 
 def _gate_backward(act: Activation, G: Array, U: Array, b_gate: Array | None, b_up: Array | None, dH: Array) -> None:
     """(G, U, dH) become (dG, H, dU)."""
-    scratch = _scratch(G)
-    for rows in _row_chunks(*G.shape, G.itemsize):
+    for rows, a, slope, work in _chunks(G):
         g, u, dh = G[rows], U[rows], dH[rows]
-        (a, slope), work = scratch.of(g)
         if b_gate is not None:
             g += b_gate
         if b_up is not None:
             u += b_up
         act.both(g.reshape(-1), a, slope, work)
-        a, slope = a.reshape(g.shape), slope.reshape(g.shape)
-        slope *= u
-        np.multiply(slope, dh, out=g)
-        dh *= a
-        u *= a
+        value, change = a.reshape(g.shape), slope.reshape(g.shape)
+        change *= u
+        np.multiply(change, dh, out=g)
+        dh *= value
+        u *= value
 
 
 # ---- forward and backward
@@ -179,12 +167,12 @@ def forward(X: Array, weights: Weights, act: Activation) -> tuple[Array, Cache]:
     return _write(H, weights), Cache(X, weights, act, U, G)
 
 
-def forward_only(X: Array, weights: Weights, act: Activation) -> Array:
-    """Y alone: one hidden array, and a group's worth of gate."""
+def hidden(X: Array, weights: Weights, act: Activation) -> Array:
+    """H alone, (rows, d_ff): one hidden array, and a group's worth of gate."""
     H = matmul(X, weights.up)
     if weights.gate is None:
         _activate(act, H, weights.b_up, H)
-        return _write(H, weights)
+        return H
     n_rows, d_ff = H.shape
     width = _group_width(n_rows, d_ff, H.itemsize)
     buffer = np.empty(n_rows * min(width, d_ff), H.dtype)
@@ -193,12 +181,17 @@ def forward_only(X: Array, weights: Weights, act: Activation) -> Array:
         assert part.gate is not None
         G = matmul(X, part.gate, out=buffer[: U.size].reshape(U.shape))
         _gate(act, G, U, part.b_gate, part.b_up, U)
-    return _write(H, weights)
+    return H
+
+
+def forward_only(X: Array, weights: Weights, act: Activation) -> Array:
+    """Y alone, without a cache for `backward`."""
+    return _write(hidden(X, weights, act), weights)
 
 
 def empty_gradients(weights: Weights) -> Weights:
     """Room for the gradients of these weights."""
-    return Weights(*(None if array is None else np.empty(array.shape, array.dtype) for array in weights))
+    return weights.map(lambda array: np.empty(array.shape, array.dtype))
 
 
 def _add_product(total: Array, A: Array, B: Array, scratch: Array) -> None:
@@ -255,3 +248,16 @@ def recomputed_backward(dY: Array, X: Array, weights: Weights, act: Activation) 
     if grads.b_down is not None:
         dY.sum(axis=0, out=grads.b_down)
     return Gradients(dX, grads)
+
+
+def steps(cache: Cache) -> dict[str, Array]:
+    """The intermediate steps of `forward` again, by name: pre-activations, the activation, the hidden units."""
+    U = cache.up if cache.weights.b_up is None else cache.up + cache.weights.b_up
+    H = np.empty_like(cache.up)
+    if cache.gate is None:
+        _activate(cache.act, cache.up, cache.weights.b_up, H)
+        return {"up": U, "hidden": H}
+    G = cache.gate if cache.weights.b_gate is None else cache.gate + cache.weights.b_gate
+    A = np.empty_like(G)
+    _activate(cache.act, cache.gate, cache.weights.b_gate, A)
+    return {"gate": G, "up": U, "activated": A, "hidden": A * U}

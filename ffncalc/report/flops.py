@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ffncalc.errors import InputError
-from ffncalc.expr import ZERO, Expr, size, total
+from ffncalc.expr import ONE, ZERO, Expr, size, total
 from ffncalc.model import LayerOps, Model
 from ffncalc.ops import Op, Rows, active, macs_per_row
 from ffncalc.workload import PASSES, Workload, causal_pairs, for_model, keys_met, position_table
@@ -49,7 +49,7 @@ class Flops(NamedTuple):
     per_token: Kinds
     per_source_token: Kinds
     per_sequence: Kinds
-    total: dict[str, int]
+    total: Kinds
     layers: tuple[LayerFlops, ...]
     crossover_seq_len: float | None
     rules: tuple[Rule, ...]
@@ -84,7 +84,7 @@ def flops(model: Model, work: Workload | None = None) -> Flops:
         per_token=groups["token"],
         per_source_token=groups["source"],
         per_sequence=groups["once"],
-        total=_total(model, work, groups),
+        total=_total(model, work),
         layers=tuple(_layer(kind, work, factor) for kind in model.layers),
         crossover_seq_len=crossover(model),
         rules=rules_of_thumb(model, work, forward),
@@ -103,13 +103,13 @@ def _sourceless(model: Model) -> bool:
 Placed = tuple[str, Expr]  # kind, FLOPs of one row
 
 
-def _all_ops(model: Model) -> Iterator[tuple[Op, Expr | int, bool]]:
-    """(operation, how often it stands in the model, whether its own tokens are source rows)."""
+def _all_ops(model: Model) -> Iterator[tuple[str, Op, Expr | int, bool]]:
+    """(stack, operation, how often it stands in the model, whether its own tokens are source rows)."""
     for kind in model.layers:
         for op in kind.ops:
-            yield op, kind.count * kind.runs, kind.is_source
+            yield kind.stack, op, kind.n_stored * kind.runs, kind.is_source
     for op in model.outer:
-        yield op, 1, False
+        yield "", op, 1, False
 
 
 def _row_of(op: Op, is_source: bool) -> str:
@@ -131,7 +131,7 @@ def _length(work: Workload, is_source: bool) -> Expr:
 
 
 def _placed(model: Model, work: Workload, row: str) -> Iterator[Placed]:
-    for op, times, is_source in _all_ops(model):
+    for _, op, times, is_source in _all_ops(model):
         if op.axes and _row_of(op, is_source) == row:
             yield kind_of(op), _one_row(op, work, is_source) * times
 
@@ -155,27 +155,26 @@ def _layer(kind: LayerOps, work: Workload, factor: int) -> LayerFlops:
     return LayerFlops(kind, _scaled(_sum(placed), factor))
 
 
-def _total(model: Model, work: Workload, groups: dict[str, Kinds]) -> dict[str, int]:
-    rows = {"token": work.seq_len or 0, "source": work.source_len or 0, "once": 1}
-    result = {
-        kind: work.batch * sum(rows[row] * kinds[kind].value for row, kinds in groups.items()) for kind in (*KINDS, "total")
-    }
-    if work.causal:
-        masked = PASSES[work.passes] * work.batch * sum(_masked(model, work))
-        result["attention_scores"] -= masked
-        result["total"] -= masked
-    return result
+def _total(model: Model, work: Workload) -> Kinds:
+    """FLOPs of the whole batch: every operation as often as it runs in a sequence, the causal mask's pairs counted exactly."""
+    factor = PASSES[work.passes] * (size("batch", work.batch, "--batch") if work.batch > 1 else ONE)
+    placed = (
+        (kind_of(op), 2 * macs_per_row(op) * _runs_in_sequence(op, work, kind, is_source) * times)
+        for kind, op, times, is_source in _all_ops(model)
+        if op.axes
+    )
+    return {kind: factor * number for kind, number in _sum(placed).items()}
 
 
-def _masked(model: Model, work: Workload) -> Iterator[int]:
-    """FLOPs of one sequence that the causal mask saves in decoder self-attention, operation by operation."""
-    length = work.seq_len or 0
-    for kind in model.layers:
-        for op in kind.ops:
-            if kind.stack == "decoder" and op.rows.kind == "pair":
-                full = length * keys_met(op.rows, size("T", length)).value
-                saved = full - causal_pairs(op.rows, length)
-                yield 2 * macs_per_row(op).value * saved * (kind.count * kind.runs).value
+def _runs_in_sequence(op: Op, work: Workload, stack: str, is_source: bool) -> Expr:
+    length = _length(work, is_source)
+    if op.rows.kind == "pair" and work.causal and stack == "decoder":
+        return size("causal_pairs", causal_pairs(op.rows, length.value), "query-key pairs that the mask leaves of a sequence")
+    if op.rows.kind == "pair":
+        return length * keys_met(op.rows, length)
+    if op.rows.kind == "cross":
+        return length * _length(work, True)
+    return {"token": length, "source": _length(work, True), "once": ONE}[op.rows.kind]
 
 
 # ------------------------------------------------------------------ where attention overtakes
@@ -190,7 +189,7 @@ def crossover(model: Model) -> float | None:
     ahead = Fraction(0)  # FFN minus projections, a token
     slopes: dict[int | None, int] = {}  # reach of the window (None: no end) -> FLOPs per token and key
     for kind in model.layers:
-        times = (kind.count * kind.runs).value
+        times = (kind.n_stored * kind.runs).value
         for op in kind.ops:
             cost = 2 * macs_per_row(op).value * times
             if op.rows.kind == "pair":
@@ -227,7 +226,7 @@ def rule_parameters(model: Model) -> Expr:
     is_head = any(weight.tied for op in model.outer for weight in op.weights)
     tables = [op.name for op in model.outer if op.part == "embedding" and not op.axes and op.name != "embed_tokens"]
     dropped = {*tables, *(() if is_head else ("embed_tokens",))}
-    inside = total(active(kind.ops) * kind.count for kind in model.layers)
+    inside = total(active(kind.ops) * kind.n_stored for kind in model.layers)
     return inside + active(op for op in model.outer if op.name not in dropped)
 
 
@@ -237,11 +236,11 @@ def rules_of_thumb(model: Model, work: Workload, forward: int) -> tuple[Rule, ..
         return ()
     n = rule_parameters(model).value
     heads = sum(
-        (layer.count * layer.runs).value * kind.n_heads.value * kind.d_head.value
+        (layer.n_stored * layer.runs).value * kind.n_heads.value * kind.d_head.value
         for layer, kind in ((layer, layer.layer.attention) for layer in model.spec.stacks[0].kinds)
         if kind.kind == "grouped"
     ) or sum(
-        (layer.count * layer.runs).value * layer.layer.attention.n_heads.value * layer.layer.attention.d_v.value
+        (layer.n_stored * layer.runs).value * layer.layer.attention.n_heads.value * layer.layer.attention.d_v.value
         for layer in model.spec.stacks[0].kinds
     )
     train = 3 * forward
@@ -263,9 +262,8 @@ def _training_run(model: Model, work: Workload) -> int | None:
     """FLOPs of training on D tokens in sequences of T: 3 × the forward pass, rounded down to a whole FLOP."""
     if not work.tokens or not work.seq_len:
         return None
-    one = work._replace(batch=1, passes="forward")
-    groups = {row: _sum(_placed(model, one, row)) for row in ("token", "source", "once")}
-    return PASSES["train"] * _total(model, one, groups)["total"] * work.tokens // work.seq_len
+    one = _total(model, work._replace(batch=1, passes="train"))["total"].value
+    return one * work.tokens // work.seq_len
 
 
 def _warnings(model: Model, work: Workload) -> Iterator[str]:

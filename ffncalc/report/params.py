@@ -52,7 +52,7 @@ def params(model: Model) -> Params:
     parts: dict[str, Expr | None] = {
         part: _everywhere(model, part) if known or part not in NEEDS_VOCABULARY else None for part in PARTS
     }
-    everything = [(kind.ops, kind.count) for kind in model.layers] + [(model.outer, 1)]
+    everything = [(kind.ops, kind.n_stored) for kind in model.layers] + [(model.outer, 1)]
     active_all = total(active(ops) * count for ops, count in everything)
     return Params(
         model=model,
@@ -68,7 +68,7 @@ def params(model: Model) -> Params:
 
 
 def _everywhere(model: Model, part: str) -> Expr:
-    return total(parameters(of_part(kind.ops, part)) * kind.count for kind in model.layers) + parameters(
+    return total(parameters(of_part(kind.ops, part)) * kind.n_stored for kind in model.layers) + parameters(
         of_part(model.outer, part)
     )
 
@@ -85,6 +85,6 @@ def _without_token_table(model: Model, everything: Iterable[tuple[tuple[Op, ...]
 
 
 def _share(layers: tuple[LayerParams, ...]) -> float:
-    whole = sum(layer.total.value * layer.kind.count.value for layer in layers)
-    ffn = sum(layer.parts["ffn"].value * layer.kind.count.value for layer in layers)
+    whole = sum(layer.total.value * layer.kind.n_stored.value for layer in layers)
+    ffn = sum(layer.parts["ffn"].value * layer.kind.n_stored.value for layer in layers)
     return round(ffn * 10**6 / whole) / 10**6 if whole else 0.0

@@ -61,11 +61,11 @@ VARIANTS: dict[str, Variant] = {
 # ---- what goes in
 
 
-class _Problem(NamedTuple):
+class Problem(NamedTuple):
     """One call: X and dY as rows, the weights in the text's layout, and what to make of the result."""
 
     X: Array
-    dY: Array | None
+    dY: Array | None  # noqa: N815 - the gradient of Y
     weights: Weights
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -101,9 +101,10 @@ def _prepared(named: dict[str, ArrayLike | None]) -> tuple[list[Any], np.dtype[A
     return prepare(named)
 
 
-def _problem(
+def problem(
     X: ArrayLike, dY: ArrayLike | None, arrays: tuple[ArrayLike | None, ...], names: Names, layout: str = "in_out"
-) -> _Problem:
+) -> Problem:
+    """One call, checked; `arrays` and `names` in the order of `Weights`."""
     expect_one_of("layout", layout, LAYOUTS)
     named = {"X": X, "dY": dY} | dict(zip(names, arrays, strict=True))
     (x, dy, *rest), dtype = _prepared(named)
@@ -114,24 +115,24 @@ def _problem(
         expect_shape("dY", dy, x.shape, "the shape of X")
         dy = dy.reshape(-1, x.shape[-1])
     weights = weights if layout == "in_out" else _swap_layout(weights)
-    return _Problem(x.reshape(-1, x.shape[-1]), dy, weights, dtype, x.shape, named)
+    return Problem(x.reshape(-1, x.shape[-1]), dy, weights, dtype, x.shape, named)
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
-def _run(problem: _Problem, act: Activation) -> Array:
-    Y = forward_only(problem.X, problem.weights, act)
-    report_nan(Y, problem.named)
-    return Y.astype(problem.dtype, copy=False).reshape(problem.shape)
+def _run(call: Problem, act: Activation) -> Array:
+    Y = forward_only(call.X, call.weights, act)
+    report_nan(Y, call.named)
+    return Y.astype(call.dtype, copy=False).reshape(call.shape)
 
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
-def _run_backward(problem: _Problem, act: Activation, layout: str = "in_out") -> Gradients:
-    assert problem.dY is not None
-    dX, grads = recomputed_backward(problem.dY, problem.X, problem.weights, act)
-    report_nan(dX, problem.named)
-    grads = Weights(*(None if array is None else array.astype(problem.dtype, copy=False) for array in grads))
+def _run_backward(call: Problem, act: Activation, layout: str = "in_out") -> Gradients:
+    assert call.dY is not None
+    dX, grads = recomputed_backward(call.dY, call.X, call.weights, act)
+    report_nan(dX, call.named)
+    grads = grads.map(lambda array: array.astype(call.dtype, copy=False))
     grads = grads if layout == "in_out" else _swap_layout(grads)
-    return Gradients(dX.astype(problem.dtype, copy=False).reshape(problem.shape), grads)
+    return Gradients(dX.astype(call.dtype, copy=False).reshape(call.shape), grads)
 
 
 # ---- the functions with the names of the text
@@ -142,15 +143,15 @@ def ffn(X: ArrayLike, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, b2: ArrayLike
 
     W1 is (d_model, d_ff), W2 (d_ff, d_model). InputError names an array whose shape doesn't fit or that holds NaN.
     """
-    return _run(_problem(X, None, (W1, W2, None, b1, b2, None), TEXT_NAMES), activation("gelu_tanh"))
+    return _run(problem(X, None, (W1, W2, None, b1, b2, None), TEXT_NAMES), activation("gelu_tanh"))
 
 
 def ffn_backward(
     dY: ArrayLike, X: ArrayLike, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, b2: ArrayLike
 ) -> tuple[Array, Array, Array, Array, Array]:
     """(dX, dW1, db1, dW2, db2) of `ffn`, for dY of X's shape."""
-    problem = _problem(X, dY, (W1, W2, None, b1, b2, None), TEXT_NAMES)
-    dX, grads = _run_backward(problem, activation("gelu_tanh"))
+    call = problem(X, dY, (W1, W2, None, b1, b2, None), TEXT_NAMES)
+    dX, grads = _run_backward(call, activation("gelu_tanh"))
     assert grads.b_up is not None
     assert grads.b_down is not None
     return dX, grads.up, grads.b_up, grads.down, grads.b_down
@@ -161,15 +162,15 @@ def swiglu_ffn(X: ArrayLike, W_gate: ArrayLike, W_up: ArrayLike, W_down: ArrayLi
 
     W_gate and W_up are (d_model, d_ff), W_down is (d_ff, d_model).
     """
-    return _run(_problem(X, None, (W_up, W_down, W_gate, None, None, None), NAMES), activation("silu"))
+    return _run(problem(X, None, (W_up, W_down, W_gate, None, None, None), NAMES), activation("silu"))
 
 
 def swiglu_backward(
     dY: ArrayLike, X: ArrayLike, W_gate: ArrayLike, W_up: ArrayLike, W_down: ArrayLike
 ) -> tuple[Array, Array, Array, Array]:
     """(dX, dW_gate, dW_up, dW_down) of `swiglu_ffn`, for dY of X's shape; the intermediates are computed again."""
-    problem = _problem(X, dY, (W_up, W_down, W_gate, None, None, None), NAMES)
-    dX, grads = _run_backward(problem, activation("silu"))
+    call = problem(X, dY, (W_up, W_down, W_gate, None, None, None), NAMES)
+    dX, grads = _run_backward(call, activation("silu"))
     assert grads.gate is not None
     return dX, grads.gate, grads.up, grads.down
 
@@ -202,7 +203,7 @@ def glu_ffn(
     (W_up: (d_model, d_ff)) or "out_in" as in checkpoints ((d_ff, d_model)). It is never guessed.
     """
     act = _variant(variant, W_gate)
-    return _run(_problem(X, None, (W_up, W_down, W_gate, b_up, b_down, b_gate), NAMES, layout), act)
+    return _run(problem(X, None, (W_up, W_down, W_gate, b_up, b_down, b_gate), NAMES, layout), act)
 
 
 def glu_backward(
@@ -220,8 +221,8 @@ def glu_backward(
 ) -> Gradients:
     """The gradients of `glu_ffn`, for dY of X's shape; those of the matrices are in the layout of the matrices."""
     act = _variant(variant, W_gate)
-    problem = _problem(X, dY, (W_up, W_down, W_gate, b_up, b_down, b_gate), NAMES, layout)
-    return _run_backward(problem, act, layout)
+    call = problem(X, dY, (W_up, W_down, W_gate, b_up, b_down, b_gate), NAMES, layout)
+    return _run_backward(call, act, layout)
 
 
 def _packed_axis_last(packed: ArrayLike, layout: str) -> Array:

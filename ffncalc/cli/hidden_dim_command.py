@@ -1,0 +1,43 @@
+"""`ffncalc hidden-dim D`."""
+
+from typing import Annotated
+
+import typer
+
+from ffncalc.cli import output
+from ffncalc.cli.options import Explain, Format, Json, one_of, output_format, positive_number, whole_number
+
+
+def command(
+    d_model: Annotated[str, typer.Argument(metavar="D", help="The model's width, such as 4096.")],
+    multiple_of: Annotated[
+        str | None, typer.Option("--multiple-of", metavar="N", help="Round to a multiple of this (rule llama: 256).")
+    ] = None,
+    multiplier: Annotated[
+        str | None, typer.Option("--multiplier", metavar="F", help="Multiply before rounding, such as 1.3.")
+    ] = None,
+    rule: Annotated[str, typer.Option("--rule", metavar="llama|8/3|4d|matched", help="The rule.")] = "llama",
+    rounding: Annotated[
+        str | None, typer.Option("--round", metavar="up|nearest|down", help="Which way (default: up; matched: nearest).")
+    ] = None,
+    format: Format = "table",
+    json: Json = False,
+    explain: Explain = False,
+) -> None:
+    """LLaMA's rule unless told: int(2 x 4d / 3), times the multiplier, rounded up to a multiple.
+
+    Each step is shown, with the parameters that the width gives and how far they are from the ungated 8 d^2.
+    """
+    from ffncalc.export import hidden_data
+    from ffncalc.hidden import ROUNDINGS, RULES
+    from ffncalc.report.hidden import hidden
+
+    form = output_format(format, json)
+    report = hidden(
+        whole_number("D", d_model),
+        one_of("--rule", rule, RULES),
+        whole_number("--multiple-of", multiple_of) if multiple_of else None,
+        positive_number("--multiplier", multiplier) if multiplier else None,
+        one_of("--round", rounding, ROUNDINGS) if rounding else None,
+    )
+    output.show(form, [report], hidden_data, "hidden", "explain_hidden" if explain else None)

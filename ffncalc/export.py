@@ -1,0 +1,203 @@
+"""Reports as plain data: the JSON of DESIGN's contract, whole numbers always exact."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
+    from ffncalc.expr import Expr
+    from ffncalc.model import LayerOps, Model
+    from ffncalc.report.catalogue import Bundled, Family
+    from ffncalc.report.compare import Comparison
+    from ffncalc.report.explain import Explained
+    from ffncalc.report.flops import Flops
+    from ffncalc.report.hidden import Hidden
+    from ffncalc.report.params import Params
+
+
+def to_json(data: Any) -> str:
+    """JSON text, one line a key (a list of numbers on one), without escapes for what can be read."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    for _ in range(2):  # lists of numbers, then lists of those; a line break can't stand inside a JSON string
+        text = re.sub(rf"\[\n\s*({_ITEM}(?:,\n\s*{_ITEM})*)\n\s*\]", _on_one_line, text)
+    return text
+
+
+_ITEM = r"(?:-?\d+|\[[-\d, ]+\])"
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    return "[" + re.sub(r"\s+", " ", found[1]) + "]"
+
+
+def head(schema: str, model: Model) -> dict[str, Any]:
+    """What stands at the top of a model's JSON."""
+    spec = model.spec
+    return {
+        "schema": f"ffncalc/{schema}/1",
+        "model": spec.name,
+        "family": spec.family,
+        "source": spec.source,
+        "head": spec.head,
+        "dims": dims(model),
+    }
+
+
+def dims(model: Model) -> dict[str, Any]:
+    """The model's sizes; one that differs between layers is the list of its distinct values, in order."""
+    spec = model.spec
+    layers = [kind.layer for stack in spec.stacks for kind in stack.kinds]
+    attention = [layer.attention for layer in layers if layer.attention.kind != "none"]
+    ffn = [layer.ffn for layer in layers if layer.ffn.kind != "none"]
+    found: dict[str, Any] = {
+        "d_model": spec.d_model.value,
+        "n_layers": _one_or_list([n.value for n in spec.n_layers], distinct=False),
+        "n_heads": _distinct(a.n_heads for a in attention),
+        "n_kv_heads": _distinct(a.n_kv_heads or a.n_heads for a in attention),
+        "d_head": _distinct(a.d_head or a.d_nope + a.d_rope for a in attention),
+        "d_ff": _distinct(f.d_ff for f in ffn),
+        "n_vocab": spec.n_vocab.value if spec.n_vocab is not None else None,
+    }
+    experts = [f for f in ffn if f.n_experts and f.kind == "moe"]
+    if experts:
+        found["n_experts"] = _distinct(f.n_experts for f in experts)
+        found["top_k"] = _distinct(f.top_k for f in experts)
+        if any(f.n_shared for f in experts):
+            found["n_shared"] = _distinct(f.n_shared for f in experts)
+    return found
+
+
+def _distinct(sizes: Iterable[Expr]) -> Any:
+    return _one_or_list([size.value for size in sizes], distinct=True)
+
+
+def _one_or_list(values: list[int], distinct: bool) -> Any:
+    kept = list(dict.fromkeys(values)) if distinct else values
+    return kept[0] if len(kept) == 1 else kept or None
+
+
+def layer_head(kind: LayerOps) -> dict[str, Any]:
+    """Which layers are of this kind: the stack, ranges (inclusive), how many are stored, how often each runs."""
+    data: dict[str, Any] = {"stack": kind.stack, "ranges": [list(r) for r in kind.ranges], "count": kind.n_stored.value}
+    if kind.runs.value > 1:
+        data["runs"] = kind.runs.value
+    return data
+
+
+def values(numbers: Mapping[str, Expr | None]) -> dict[str, int | None]:
+    """The numbers without their formulas."""
+    return {name: None if number is None else number.value for name, number in numbers.items()}
+
+
+def params_data(report: Params) -> dict[str, Any]:
+    """`ffncalc/params/1`."""
+    shown = ("attention", "ffn", "norm", "other")
+    return head("params", report.model) | {
+        "params": values(report.numbers()),
+        "layers": [
+            layer_head(layer.kind)
+            | {part: number.value for part, number in layer.parts.items() if part in shown or number}
+            | {"total": layer.total.value}
+            for layer in report.layers
+        ],
+        "ffn_share": report.ffn_share,
+        "warnings": list(report.warnings),
+    }
+
+
+def flops_data(report: Flops) -> dict[str, Any]:
+    """`ffncalc/flops/1`."""
+    work = report.work
+    workload: dict[str, Any] = {"batch": work.batch, "seq_len": work.seq_len}
+    if work.source_len is not None:
+        workload["source_len"] = work.source_len
+    workload |= {"pairs": "causal" if work.causal else "full", "pass": work.passes}
+    data = head("flops", report.model) | {"workload": workload}
+    for group in ("per_token", "per_source_token", "per_sequence", "total"):
+        data[group] = values(getattr(report, group))
+    data |= {
+        "layers": [layer_head(layer.kind) | values(layer.kinds) for layer in report.layers],
+        "crossover_seq_len": report.crossover_seq_len,
+        "rules_of_thumb": [
+            {"rule": r.rule, "of": r.of, "value": r.value, "exact": r.exact, "off": round(r.off, 6)} for r in report.rules
+        ],
+        "rule_n": report.n_rule.value,
+    }
+    if work.tokens is not None:
+        data["training_run"] = {"tokens": work.tokens, "flops": report.training_run}
+    return data | {"warnings": list(report.warnings)}
+
+
+def hidden_data(report: Hidden) -> dict[str, Any]:
+    """`ffncalc/hidden-dim/1`; a step that isn't whole yet is a number with a fraction."""
+    width = report.width
+    steps = [{"step": s.text, "value": s.value if isinstance(s.value, int) else float(s.value)} for s in width.steps]
+    return {
+        "schema": "ffncalc/hidden-dim/1",
+        "d_model": width.d_model,
+        "d_ff": width.d_ff,
+        "rule": width.rule,
+        "steps": steps,
+        "gated": report.gated,
+        "params": report.params.value,
+        "ungated_params": report.ungated.value,
+        "off": report.off,
+    }
+
+
+def compare_rows(report: Comparison, explain: bool = False) -> list[dict[str, Any]]:
+    """`ffncalc compare`: one flat row a model, columns named by their path in the JSON."""
+    rows = [compare_data(params, flops, report.seq_len) for params, flops in report.models]
+    if explain:
+        from ffncalc.report.explain import explain_flops, explain_params
+
+        for row, (params, flops) in zip(rows, report.models, strict=True):
+            row["explain"] = explain_data([*explain_params(params), *(explain_flops(flops) if flops else ())])
+    return rows
+
+
+def compare_data(params: Params, flops: Flops | None, seq_len: int) -> dict[str, Any]:
+    """One row of `ffncalc compare`: a model's numbers by their path in the JSON; without those of FLOPs where they aren't counted."""
+    data = params_data(params)
+    row = {"model": data["model"], "family": data["family"], "dims": data["dims"], "params": data["params"]}
+    row |= {"ffn_share": data["ffn_share"], "flops": {"seq_len": seq_len}}
+    if flops:
+        row["flops"]["per_token"] = values(flops.per_token)
+    return flat(row | {"crossover_seq_len": flops.crossover_seq_len if flops else None})
+
+
+def configs_data(entry: Bundled) -> dict[str, Any]:
+    """One of `ffncalc configs --json`."""
+    keys = ("name", "aliases", "family", "source", "total")
+    return {key: list(value) if isinstance(value := getattr(entry, key), tuple) else value for key in keys}
+
+
+def family_data(family: Family) -> dict[str, Any]:
+    """One of `ffncalc families --json`."""
+    data = {"family": family.name, "model_types": list(family.model_types), "source": family.source, "status": family.status}
+    return data | {"flops": family.flops, "note": family.note, "switches": family.switches, "defaults": family.defaults}
+
+
+def explain_data(explained: Iterable[Explained]) -> dict[str, dict[str, Any]]:
+    """`explain` of the JSON: by each number's path, its formula, the same with values, and the value."""
+    return {
+        e.name: {"formula": e.formula, "substituted": e.substituted, "value": e.value} | ({"plain": e.plain} if e.plain else {})
+        for e in explained
+    }
+
+
+def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """One row of CSV: the scalars of a JSON object by their path, lists of scalars joined; lists of objects left out."""
+    row: dict[str, Any] = {}
+    for name, value in data.items():
+        path = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            row |= flat(value, f"{path}.")
+        elif not isinstance(value, list):
+            row[path] = value
+        elif not any(isinstance(item, (Mapping, list)) for item in value):
+            row[path] = " ".join(str(item) for item in value)
+    return row

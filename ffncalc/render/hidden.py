@@ -1,0 +1,31 @@
+"""`ffncalc hidden-dim` as a document."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ffncalc.render.document import Document, Line, Table, signed
+from ffncalc.report.hidden import Hidden
+
+
+def document(report: Hidden) -> Document:
+    """The width, the steps that lead to it, what it costs beside the ungated FFN."""
+    width = report.width
+    rows = tuple((step.text, _number(step.value)) for step in width.steps)
+    return [
+        Line(f"d_ff = {width.d_ff:,} for d_model = {width.d_model:,} (rule {width.rule}, {width.d_ff / width.d_model:.4g} × d)", headline=True),
+        Table(("step", "gives"), rows),
+        Line(cost(report)),
+        Line(f"A gated FFN holds what two matrices of 4d do at 8/3 × d: {_number(report.matched.steps[0].value)}."),
+    ]
+
+
+def cost(report: Hidden) -> str:
+    """The parameters of the FFN, and how far they are from 8d²."""
+    kind = "a gated FFN, three matrices" if report.gated else "an ungated FFN, two matrices"
+    off = f"{signed(report.off)} from" if report.params.value != report.ungated.value else "exactly"
+    return f"{report.params.value:,} parameters ({kind}, no biases): {off} the ungated 8d² = {report.ungated.value:,}."
+
+
+def _number(value: int | Fraction) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{float(value):,.2f}"

@@ -1,0 +1,72 @@
+"""What ffncalc knows: the bundled configs, and the architectures it understands."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ffncalc import bundled, families
+from ffncalc.families.row import Reader, Row
+from ffncalc.load import load
+from ffncalc.report.params import params
+
+
+class Bundled(NamedTuple):
+    """A bundled config: its names, where its sizes are from, and the total that comes out."""
+
+    name: str
+    aliases: tuple[str, ...]
+    family: str
+    source: str
+    total: int | None
+
+
+def bundled_configs() -> list[Bundled]:
+    """All bundled configs, counted."""
+    found = []
+    for name in bundled.names():
+        report = params(load(name))
+        spec = report.model.spec
+        total = report.total.value if report.total is not None else None
+        found.append(Bundled(name, tuple(bundled.aliases(name)), spec.family, spec.source, total))
+    return found
+
+
+class Family(NamedTuple):
+    """A family: the model types it is read for, where it comes from, and what it counts exactly."""
+
+    name: str
+    model_types: tuple[str, ...]
+    source: str
+    status: str
+    flops: str
+    note: str
+    switches: dict[str, str]
+    defaults: dict[str, Any]
+
+
+def family(row: Row) -> Family:
+    """What a row resolves to, switch by switch: the keys that it is read from, or what it is fixed at."""
+    return Family(
+        row.name,
+        row.model_types or (row.name,),
+        row.source,
+        "refused" if row.refuses else "exact",
+        row.flops or "exact",
+        row.note,
+        {switch: _said(entry) for switch, entry in row.says.items()},
+        dict(row.defaults),
+    )
+
+
+def _said(entry: Any) -> str:
+    if isinstance(entry, Reader):
+        return f"from {', '.join(entry.keys)}" if entry.keys else "follows from other sizes"
+    if callable(entry):
+        return str(entry.__name__)
+    text = {True: "yes", False: "no", "": "none"}.get(entry) if isinstance(entry, (bool, str)) else None
+    return text or (str(entry) if isinstance(entry, str) else str(getattr(entry, "value", entry)))
+
+
+def all_families() -> list[Family]:
+    """Every family."""
+    return [family(row) for row in families.rows()]
