@@ -34,7 +34,7 @@ def read(model: str | dict[str, Any]) -> Config:
     if model == "-":
         return _parsed(_bounded(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "stdin", "stdin", None)
     path = _path(model)
-    text = _read_file(path)
+    text = read_file(path)
     as_json = {".json": True, ".yaml": False, ".yml": False}.get(os.path.splitext(path)[1].lower())
     return _parsed(text, path, _name(path), as_json)
 
@@ -61,7 +61,8 @@ def _missing(model: str) -> InputError:
     return bundled.unknown(model)
 
 
-def _read_file(path: str) -> str:
+def read_file(path: str) -> str:
+    """The text of a file, which must be UTF-8 and no larger than a config can be. Raises InputError."""
     try:
         with open(path, "rb") as file:
             return _bounded(file.read(MAX_BYTES + 1), path)

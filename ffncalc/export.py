@@ -11,6 +11,8 @@ if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
     from ffncalc.expr import Expr
     from ffncalc.model import LayerOps, Model
     from ffncalc.report.catalogue import Bundled, Family
+    from ffncalc.report.checkpoint import Comparison as CheckpointComparison
+    from ffncalc.report.checkpoint import Counted
     from ffncalc.report.compare import Comparison
     from ffncalc.report.explain import Explained
     from ffncalc.report.flops import Flops
@@ -134,7 +136,7 @@ def flops_data(report: Flops) -> dict[str, Any]:
 def hidden_data(report: Hidden) -> dict[str, Any]:
     """`ffncalc/hidden-dim/1`; a step that isn't whole yet is a number with a fraction."""
     width = report.width
-    steps = [{"step": s.text, "value": s.value if isinstance(s.value, int) else float(s.value)} for s in width.steps]
+    steps = [{"step": s.text, "value": s.number()} for s in width.steps]
     return {
         "schema": "ffncalc/hidden-dim/1",
         "d_model": width.d_model,
@@ -167,6 +169,22 @@ def compare_data(params: Params, flops: Flops | None, seq_len: int) -> dict[str,
     if flops:
         row["flops"]["per_token"] = values(flops.per_token)
     return flat(row | {"crossover_seq_len": flops.crossover_seq_len if flops else None})
+
+
+def checkpoint_data(report: Counted) -> dict[str, Any]:
+    """`ffncalc/checkpoint/1`."""
+    data = {"schema": "ffncalc/checkpoint/1", "model": report.name, "tensors": report.tensors}
+    return data | {"params": {"total": report.total, "stored": report.stored, **report.parts}, "dtypes": report.dtypes}
+
+
+def against_data(report: CheckpointComparison) -> dict[str, Any]:
+    """`ffncalc/checkpoint/1` with a config beside it: what agrees and what doesn't."""
+    differences = [
+        {"kind": d.kind, "tensor": d.name, "found": d.found and list(d.found), "wanted": d.wanted and list(d.wanted)}
+        for d in report.differences
+    ]
+    found = {"against": report.model.spec.name, "matched": report.matched, "differences": differences}
+    return checkpoint_data(report.checkpoint) | found
 
 
 def configs_data(entry: Bundled) -> dict[str, Any]:

@@ -211,7 +211,7 @@ def plain_text(form: PlainForm) -> str:
     terms = []
     for (power, kept), number in sorted(form.items(), key=lambda item: (-item[0][0], item[0][1])):
         letters = "".join(kept) + ("d" + (str(power).translate(_SUPERSCRIPT) if power > 1 else "") if power else "")
-        text = _decimal(number) or f"{float(number):,.4f}"
+        text = _decimal(number) or str(_decimal(round(number, 4)))
         terms.append(letters if text == "1" and letters else text + letters)
     return ("≈ " if rounded else "") + (" + ".join(terms) or "0")
 

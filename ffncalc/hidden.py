@@ -10,6 +10,7 @@ from ffncalc.errors import InputError
 
 RULES = ("llama", "8/3", "4d", "matched")
 ROUNDINGS = ("up", "nearest", "down")
+MAX_FLOAT = 10**15  # beyond it a float has no digits left for a fraction
 
 
 class Step(NamedTuple):
@@ -17,6 +18,12 @@ class Step(NamedTuple):
 
     text: str
     value: int | Fraction
+
+    def number(self) -> int | float:
+        """The value as a plain number; a fraction is left off where a float could not hold it."""
+        if isinstance(self.value, int) or self.value > MAX_FLOAT:
+            return int(self.value)
+        return float(self.value)
 
 
 class Width(NamedTuple):
@@ -52,13 +59,15 @@ def hidden_width(
     """
     positive(d, "d_model")
     rounding = rounding or ("nearest" if rule == "matched" else "up")
+    if rounding not in ROUNDINGS:
+        raise InputError(f"rounding {rounding!r} is not known; want one of {', '.join(ROUNDINGS)}")
     if rule == "llama" and multiple_of is None:
         multiple_of = 256
     steps = [_start(d, rule)]
     if multiplier is not None:
         steps.append(_multiplied(steps[-1].value, multiplier, whole=rule == "llama"))
     if multiple_of is not None or isinstance(steps[-1].value, Fraction):
-        steps.append(_rounded(steps[-1].value, positive(multiple_of or 1, "multiple_of"), rounding))
+        steps.append(_rounded(steps[-1].value, positive(1 if multiple_of is None else multiple_of, "multiple_of"), rounding))
     width = int(steps[-1].value)
     if width < 1:
         raise InputError(f"d_model {d} with this rule gives a width of {width}; an FFN needs at least 1")
@@ -89,8 +98,6 @@ def _multiplied(value: int | Fraction, multiplier: float, whole: bool) -> Step:
 
 
 def _rounded(value: int | Fraction, multiple: int, rounding: str) -> Step:
-    if rounding not in ROUNDINGS:
-        raise InputError(f"rounding {rounding!r} is not known; want one of {', '.join(ROUNDINGS)}")
     units = Fraction(value) / multiple
     count = {"up": -(-units // 1), "down": units // 1, "nearest": (units + Fraction(1, 2)) // 1}[rounding]
     to = f"{rounding} to a multiple of {multiple:,}" if rounding != "nearest" else f"to the nearest multiple of {multiple:,}"

@@ -6,8 +6,10 @@ from typing import Any
 
 from ffncalc import config as configs
 from ffncalc import families
+from ffncalc.recurrent import refuse
 from ffncalc.families.row import Row
 from ffncalc.model import Model, expand
+from ffncalc.nested import text_part
 from ffncalc.resolve import Options, head_of_class, resolve
 
 
@@ -18,10 +20,11 @@ def load(model: str | dict[str, Any], head: str | None = None, n_vocab: int | No
     head); `n_vocab` and `tied` go over what the config says. Raises InputError.
     """
     config = configs.read(model)
-    options = Options(head, n_vocab, tied)
+    config, options, notes = text_part(config, Options(head, n_vocab, tied))
+    refuse(config)
     row = _row(config, options)
     spec = resolve(config, row, options)
-    return expand(spec, row.heads.get(spec.head))
+    return expand(spec._replace(warnings=(*notes, *spec.warnings)), row.heads.get(spec.head))
 
 
 def _row(config: configs.Config, options: Options) -> Row:

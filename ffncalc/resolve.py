@@ -24,6 +24,8 @@ from ffncalc.text import Misread, Path
 MAX_UNLIKE_LAYERS = 1_000_000
 
 _CORE = ("d_model", "n_layers", "n_vocab", "attention.n_heads", "ffn.d_ff")
+_NEVER_ZERO = (*_CORE, "attention.n_kv_heads", "attention.d_head")
+_OF_THE_MODEL = ("d_model", "n_layers", "n_vocab", "positions", "embedding")  # switches and groups that no layer has for itself
 
 
 class Options:
@@ -63,10 +65,12 @@ class Resolver:
 
     def _translate_words(self) -> None:
         """Our words -> the keys that the row reads; where it reads none for a switch, the switch itself."""
+        read = {k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys}
         for word, (switch, others) in WORDS.items():
-            found = [k for k in (word, *others) if self.values.get(k) is not None]
-            if len(found) > 1 and len(set(found) - set(self._keys(switch))) > 1:
-                self.fail(f"{found[0]} and {found[1]} are two spellings of one size; leave one of them")
+            elsewhere = read.difference(self._keys(switch))  # what the row reads for something else is no other spelling
+            found = [k for k in (word, *others) if self.values.get(k) is not None and k not in elsewhere]
+            if len(found) > 1:
+                self.fail(f"{found[0]} and {found[1]} are two spellings of one size; leave one of them", found[1])
             if not found or self._keys(switch) == (found[0],):
                 continue
             self.seen.add((found[0],))
@@ -78,6 +82,8 @@ class Resolver:
             else:
                 self.stated[switch] = (value, (found[0],))
         for path, switch, value in _switches_of(self.values, ()):
+            if value is not None and (switch in self.stated or any(self.values.get(k) is not None for k in self._keys(switch))):
+                self.fail(f"{switch} is stated a second time here; leave one of them", *path)
             self.stated[switch] = (value, path)
             self.seen.add(path[:1])
 
@@ -96,12 +102,17 @@ class Resolver:
     def fail(self, what: str, *path: str | int) -> NoReturn:
         raise InputError(f"{self.config.at(*path)}: {what}")
 
+    def _ignored(self, name: str) -> bool:
+        """Whether the row lists the key as one that counts nothing; there, a name ending in * stands for all that start so."""
+        ignores = self.row.ignores
+        return name in ignores or any(entry.endswith("*") and name.startswith(entry[:-1]) for entry in ignores)
+
     def unread(self) -> Iterator[str]:
         """A sentence for each key that nothing has read and that may therefore have been meant to count."""
         known = sorted({k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS))
         own = self.config.kind == "own"
         for name, value in self._flat(self.values):
-            if (name,) in self.seen or name in known or name in self.row.ignores or value is None:
+            if (name,) in self.seen or name in known or self._ignored(name) or value is None:
                 continue
             if never_counts(name.split(".")[-1], value) or (own and name in OWN):
                 continue
@@ -198,11 +209,11 @@ class View:
             return value if isinstance(value, bool) else self.fail(f"{switch} is {value!r}; want true or false", *path)
         if isinstance(default, str):
             return value if isinstance(value, str) else self.fail(f"{switch} is {value!r}; want a word", *path)
-        return self._sizes(value, switch, f"key {'.'.join(map(str, path))}", path, zero=switch not in _CORE)
+        return self._sizes(value, switch, f"key {'.'.join(map(str, path))}", path, zero=switch not in _NEVER_ZERO)
 
     def _projections(self, value: Any, path: Path) -> str:
         letters = "qkvo" if value is True else "" if value is False else value
-        if not isinstance(letters, (str, list)) or not set(letters) <= set("qkvo"):
+        if not isinstance(letters, (str, list)) or any(letter not in tuple("qkvo") for letter in letters):
             self.fail(f"attention.bias is {value!r}; want true, false or a list of q, k, v, o", *path)
         return "".join(letters)
 
@@ -214,14 +225,14 @@ class View:
         return str(value)
 
     # -------------------------------------------------------------- what readers use
-    def size(self, name: str, switch: str, zero: bool = False) -> Expr | PerLayer | None:
-        """The size that a key holds, a PerLayer of them where it holds a list, None where it is absent or null."""
+    def size(self, name: str, switch: str, zero: bool = False) -> Any:
+        """The size that a key holds (an Expr), a PerLayer of them where it holds a list, None where absent or null."""
         value, origin = self.resolver.raw(name)
         return None if value is None else self._sizes(value, switch, origin, (self.resolver.spelled.get(name, name),), zero)
 
     def _sizes(self, value: Any, switch: str, origin: str, path: Path, zero: bool) -> Expr | PerLayer:
         leaf = self._leaf(switch)
-        if isinstance(value, list):
+        if isinstance(value, list) and switch.split(".")[0] not in _OF_THE_MODEL:
             if len(value) != self.n_layers():
                 self.fail(f"{path[-1]} has {len(value)} entries for {self.n_layers()} layers", *path)
             return PerLayer(size(leaf, self._whole(v, path, zero), f"{origin}[{i}]") for i, v in enumerate(value))
@@ -254,6 +265,19 @@ class View:
         """A whole number, zero or more, that is no size of its own (how many layers, every how many); 0 when absent."""
         value, _ = self.resolver.raw(name)
         return 0 if value is None else self._whole(value, (name,), zero=True)
+
+    def fraction(self, name: str) -> float | None:
+        """A positive number that may have a fraction; None when absent."""
+        value, _ = self.resolver.raw(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+            self.fail(f"{name} is {_short(value)}; want a positive number, such as 1.3", name)
+        return value
+
+    def warn(self, what: str) -> None:
+        """A sentence that the user gets to read beside the numbers."""
+        self.resolver.warnings.append(f"{self.resolver.config.file}: {what}")
 
     def numbers(self, name: str) -> list[int]:
         """A list of whole numbers (layers, counted from 0); empty when absent."""
@@ -378,6 +402,7 @@ _CLASS_HEADS = (
     (("DoubleHeadsModel",), "double"),
     (("EncoderModel",), "encoder"),
     (("EncoderModel",), "encoder"),
+    (("WithProjection",), "projection"),
     (("Model", "Encoder"), "pooler"),
 )
 _LANGUAGE_HEADS = ("causal", "mlm", "seq2seq")  # another name of the family's own, where it has none of that name
@@ -421,6 +446,9 @@ def _groups(resolver: Resolver) -> list[Group] | None:
         if not isinstance(repeat, int) or isinstance(repeat, bool) or repeat < 1:
             resolver.fail(f"layers[{i}].repeat is {_short(repeat)}; want a positive whole number", "layers", i, "repeat")
         changes = {switch: (value, path) for path, switch, value in _switches_of(group, ("layers", i))}
+        whole = next((s for s in changes if s.split(".")[0] in (*_OF_THE_MODEL, "tied")), None)
+        if whole:
+            resolver.fail(f"layers[{i}]: {whole} is one for the whole model; state it outside of layers", "layers", i)
         unknown = next((s for s in changes if s not in sp.SWITCHES), None)
         if unknown:
             near = get_close_matches(unknown, sp.SWITCHES, n=1)
@@ -445,12 +473,19 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
         name=view.stack,
         kinds=tuple(_kind(view, layer, ranges, len(kinds), i, layers) for i, (layer, ranges) in enumerate(kinds.items(), 1)),
         norm=_group(sp.Norm, "norm", {f: view.get(f"norm.{f}") for f in sp.Norm._fields}, 0),
-        positions=_group(sp.Positions, "positions", {f: view.get(f"positions.{f}") for f in sp.Positions._fields}, 0),
+        positions=_positions(view),
         embedding=_group(sp.Embedding, "embedding", {f: view.get(f"embedding.{f}") for f in sp.Embedding._fields}, 0),
         is_source=view.stack == "encoder" and len(view.resolver.row.stacks) > 1,
         extra=view.get("stack_extra"),
         d_model=view.get("d_model"),
     )
+
+
+def _positions(view: View) -> sp.Positions:
+    positions: sp.Positions = _group(sp.Positions, "positions", {f: view.get(f"positions.{f}") for f in sp.Positions._fields}, 0)
+    if positions.kind == "learned" and not positions.n_positions:
+        view.missing(view.spelling("positions.n_positions"))
+    return positions
 
 
 def _extend(ranges: list[tuple[int, int]], first: int, last: int) -> None:
@@ -506,6 +541,12 @@ def _group(kind: Any, name: str, values: Mapping[str, Any], layer: int) -> Any:
 
 def _attention(view: View, attention: sp.Attention) -> sp.Attention:
     """What follows from the other sizes of an attention: key/value heads, the heads' width, d_model where it is that."""
+    if attention.kv_lora_rank:  # every head has keys and values of its own, made from one latent vector
+        return attention._replace(n_kv_heads=attention.n_heads, d_head=attention.d_nope + attention.d_rope)
+    if attention.kind == "latent":
+        for needed in ("n_heads", "kv_lora_rank", "d_nope", "d_v"):
+            if not getattr(attention, needed):
+                view.missing(view.spelling(f"attention.{needed}"))
     if attention.kind in ("latent", "none"):
         return attention
     heads, kv = attention.n_heads, attention.n_kv_heads or attention.n_heads

@@ -17,6 +17,7 @@ from ffncalc.errors import InputError
 MAX_BYTES = 16 * 2**20
 _MAX_DEPTH = 40
 _MAX_NODES = 1_000_000
+_MAX_DIGITS = 1000
 
 Path = tuple[str | int, ...]
 
@@ -47,13 +48,19 @@ def _json(text: str, file: str) -> Any:
         return result
 
     try:
-        return json.loads(text, object_pairs_hook=pairs)
+        return json.loads(text, object_pairs_hook=pairs, parse_int=_whole)
     except json.JSONDecodeError as error:
         raise InputError(f"{file}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
     except RecursionError:
         raise InputError(f"{file}: nested too deeply; a config has a few levels") from None
     except ValueError:
         raise InputError(f"{file}: a number of more digits than can be read") from None
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MAX_DIGITS:
+        raise ValueError
+    return int(text)
 
 
 # ------------------------------------------------------------------ YAML
@@ -149,7 +156,7 @@ class _Composer:
     def number(self, event: Any, text: str) -> Any:
         try:
             if _INT.match(text):
-                return int(text)
+                return _whole(text)
             if _FLOAT.match(text):
                 return float(text) if "." in text and not re.search(r"[eE][0-9]", text) else Misread(text)
         except ValueError:

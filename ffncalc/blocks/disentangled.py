@@ -50,7 +50,8 @@ def _positions(r: Relative, a: Attention, d: Expr, prefix: str) -> Iterator[Op]:
     for _, projected, wanted, bias in kinds:
         if wanted or r.shared:
             own = linear("attention", f"{prefix}.pos_{projected}_proj", d, a.width, bias, rows=rows)
-            yield own._replace(axes=(2 * a.width, d, *span), weights=() if r.shared else own.weights)
+            weights = tuple(weight._replace(tied=r.shared) for weight in own.weights)
+            yield own._replace(axes=(2 * a.width, d, *span), weights=weights)
     for name, _, wanted, _ in kinds:
         if wanted:
             rows = Rows("pair", r.span) if r.cut else TOKEN

@@ -44,9 +44,25 @@ def pooled_classifier(spec: Spec, classes: Expr | int | None = None) -> tuple[Op
     return (*pooler(spec), to_labels(spec, ONCE, classes))
 
 
-def dense_classifier(spec: Spec) -> tuple[Op, ...]:
+def dense_classifier(spec: Spec, classes: Expr | int | None = None) -> tuple[Op, ...]:
     """RoBERTa's classifier: a dense layer of its own in place of the pooler, then the classes."""
-    return (linear("head", "classifier.dense", spec.d_model, spec.d_model, bias=True, rows=ONCE), to_labels(spec, ONCE))
+    dense = linear("head", "classifier.dense", spec.d_model, spec.d_model, bias=True, rows=ONCE)
+    return (dense, to_labels(spec, ONCE, classes))
+
+
+def label_of_sequence(spec: Spec) -> tuple[Op, ...]:
+    """Nothing but the classes, on a mean or on the first token."""
+    return (to_labels(spec, ONCE),)
+
+
+def extra_once_classifier(spec: Spec, classes: Expr | int | None = None) -> tuple[Op, ...]:
+    """`head_extra` on one vector a sequence, then the classes."""
+    return (*(op._replace(rows=ONCE) for op in spec.head_extra), to_labels(spec, ONCE, classes))
+
+
+def nothing(spec: Spec) -> tuple[Op, ...]:
+    """The bare stack, where that is what the family is used as."""
+    return ()
 
 
 def next_sentence(spec: Spec) -> tuple[Op, ...]:
@@ -76,3 +92,4 @@ def discriminator(spec: Spec) -> tuple[Op, ...]:
 CLASSIFIERS: dict[str, HeadBuilder] = {"classifier": pooled_classifier, "tagger": tagger, "span": tagger}
 DENSE_CLASSIFIERS: dict[str, HeadBuilder] = {"classifier": dense_classifier, "tagger": tagger, "span": tagger}
 POOLED_CHOICE: dict[str, HeadBuilder] = {"choice": partial(pooled_classifier, classes=1)}
+DENSE_CHOICE: dict[str, HeadBuilder] = {"choice": partial(dense_classifier, classes=1)}

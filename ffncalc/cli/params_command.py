@@ -1,8 +1,15 @@
 """`ffncalc params MODEL...`."""
 
+from typing import Annotated
+
+import typer
+
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
 from ffncalc.cli.options import Explain, Format, Head, Json, Models, Strict, Tied, VocabSize, output_format
+from ffncalc.errors import InputError
+
+ModelOptions = tuple[str | None, str | None, bool | None]  # --head, --vocab-size, --tied
 
 
 def command(
@@ -11,18 +18,43 @@ def command(
     vocab_size: VocabSize = None,
     tied: Tied = None,
     strict: Strict = False,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="CONFIG", help="Hold a checkpoint's tensors against this config.")
+    ] = None,
     format: Format = "table",
     json: Json = False,
     explain: Explain = False,
 ) -> None:
     """Per kind of layer, by component and in total: what is stored, and what one token passes through.
 
-    The FFN's share of a block comes first. --explain gives the formula of every number.
+    The FFN's share of a block comes first. --explain gives the formula of every number. Of a checkpoint (.safetensors,
+    its index, or a folder of shards) the headers are read, and --against says where it departs from a config.
     """
+    from ffncalc.checkpoint import is_checkpoint
     from ffncalc.export import params_data
     from ffncalc.report.params import params
 
     form = output_format(format, json)
+    if against or any(is_checkpoint(name) for name in models):
+        checkpoints(models, against, form, (head, vocab_size, tied), strict)
+        return
     reports = [params(model) for model in load_all(models, head, vocab_size, tied)]
     output.warn((w for report in reports for w in report.warnings), strict)
     output.show(form, reports, params_data, "params", "explain_params" if explain else None)
+
+
+def checkpoints(models: list[str], against: str | None, form: str, options: ModelOptions, strict: bool) -> None:
+    """Count checkpoints from their headers, or hold one against a config."""
+    from ffncalc.checkpoint import read
+    from ffncalc.export import against_data, checkpoint_data
+    from ffncalc.report.checkpoint import compare, count
+
+    if against and len(models) > 1:
+        raise InputError("--against takes one checkpoint")
+    tensors = {name: read(name) for name in models}
+    if against is None:
+        output.show(form, [count(name, found) for name, found in tensors.items()], checkpoint_data, "checkpoint")
+        return
+    (model,) = load_all([against], *options)
+    output.warn(model.spec.warnings, strict)
+    output.show(form, [compare(models[0], tensors[models[0]], model)], against_data, "checkpoint")

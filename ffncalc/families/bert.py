@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ffncalc.blocks.encoder_heads import (
     CLASSIFIERS,
+    DENSE_CHOICE,
     DENSE_CLASSIFIERS,
     POOLED_CHOICE,
-    dense_classifier,
     discriminator,
     mlm_head_once,
     next_sentence,
-    pooled_classifier,
     pretraining,
     sentence_order,
-    tagger,
 )
 from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
@@ -164,7 +160,7 @@ ELECTRA = BERT.like(
     "arXiv:2003.10555; transformers ElectraForMaskedLM (generator), ElectraForPreTraining (discriminator): no pooler",
     {"embedding.width": key("embedding_size")},
     {"embedding_size": 128, "hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024},
-    heads={"mlm": mlm_head_once, "causal": mlm_head_once, "pretraining": discriminator, **DENSE_CLASSIFIERS},
+    heads={"mlm": mlm_head_once, "causal": mlm_head_once, "pretraining": discriminator, **DENSE_CLASSIFIERS, **DENSE_CHOICE},
 )
 
 
@@ -233,7 +229,7 @@ DISTILBERT = BERT.like(
     {"dim": 768, "n_layers": 6, "n_heads": 12, "hidden_dim": 3072},
     spellings={"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
     ignores=("sinusoidal_pos_embds", "qa_dropout", "seq_classif_dropout"),
-    heads={"mlm": mlm_head_once, **DENSE_CLASSIFIERS},
+    heads={"mlm": mlm_head_once, **DENSE_CLASSIFIERS, **DENSE_CHOICE},
 )
 
 

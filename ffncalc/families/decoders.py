@@ -8,9 +8,8 @@ from typing import Any
 from ffncalc.blocks.attention import grouped
 from ffncalc.expr import ZERO, Expr
 from ffncalc.families import by_name
-from ffncalc.families.latent import DEEPSEEK_V2
 from ffncalc.families.llama import BIASLESS, GEMMA, LLAMA, MISTRAL, OLMO2, SLIDING
-from ffncalc.families.row import Reader, divided, each_layer, flag, key, layer_types, nullable, text
+from ffncalc.families.row import Reader, flag, layer_types, nullable, text, when
 from ffncalc.ops import Op, linear
 from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
@@ -28,11 +27,7 @@ def dims(vocab: int, d: int, d_ff: int, layers: int, heads: int, kv_heads: int |
 
 def windows(full: Callable[[View, int], bool], keys: tuple[str, ...] = ()) -> Reader:
     """`sliding_window` in the layers that layer_types lists; without a list, in all but those that are `full(view, i)`."""
-
-    def window(view: View, layer: int) -> Any:
-        return ZERO if full(view, layer) else ALL_SLIDE.read(view, "attention.window")
-
-    return layer_types("layer_types", SLIDING, each_layer((*keys, "sliding_window"), window))
+    return layer_types("layer_types", SLIDING, lambda view, i: "full_attention" if full(view, i) else "sliding_attention", keys)
 
 
 def every(step: int) -> Callable[[View, int], bool]:
@@ -152,21 +147,17 @@ def _without_rope(view: View, layer: int) -> bool:
     return not listed[layer] if listed else (layer + 1) % view.number("no_rope_layer_interval") == 0
 
 
-def _smollm3_window(view: View, layer: int) -> Any:
-    slides = view.flag("use_sliding_window") and _without_rope(view, layer)
-    return ALL_SLIDE.read(view, "attention.window") if slides else ZERO
+def _smollm3_kind(view: View, layer: int) -> str:
+    return "sliding_attention" if _without_rope(view, layer) else "full_attention"
 
 
+SMOLLM3_SLIDING = {"full_attention": ZERO, "sliding_attention": when("use_sliding_window", ALL_SLIDE)}
 SMOLLM3_KEYS = ("use_sliding_window", "sliding_window", "no_rope_layers", "no_rope_layer_interval")
-SMOLLM3_SLIDING = {
-    "full_attention": ZERO,
-    "sliding_attention": Reader(("use_sliding_window", "sliding_window"), lambda view, s: ALL_SLIDE.read(view, s) if view.flag("use_sliding_window") else ZERO),
-}
 
 SMOLLM3 = LLAMA.like(
     "smollm3",
     "transformers SmolLM3ForCausalLM: no rotary positions in every fourth layer, which are those that may have a window",
-    {"attention.window": layer_types("layer_types", SMOLLM3_SLIDING, each_layer(SMOLLM3_KEYS, _smollm3_window))},
+    {"attention.window": layer_types("layer_types", SMOLLM3_SLIDING, _smollm3_kind, SMOLLM3_KEYS)},
     dims(128256, 2048, 11008, 36, 16, 4, tie_word_embeddings=True, no_rope_layer_interval=4),
 )
 
@@ -290,35 +281,8 @@ NANOCHAT = LLAMA.like(
     dims(50304, 768, 8192, 12, 6),
 )
 
-# ------------------------------------------------------------------ latent attention beside a dense FFN
-LATENT = {switch: value for switch, value in DEEPSEEK_V2.says.items() if switch.startswith("attention.")}
-LATENT_DEFAULTS = {"qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128, "kv_lora_rank": 512, "q_lora_rank": 1536}
-DERIVED_IN_CLASS = ("num_key_value_heads", "head_dim", "qk_head_dim")
-
-YOUTU = LLAMA.like(
-    "youtu",
-    "arXiv:2512.24618; transformers YoutuForCausalLM: DeepSeek-V2's attention with a dense FFN",
-    {**LATENT, "ffn.bias": False},
-    {**dims(128256, 2048, 6144, 32, 16, 16, tie_word_embeddings=True), **LATENT_DEFAULTS},
-    ignores=DERIVED_IN_CLASS,
-)
-
-MINICPM3 = LLAMA.like(
-    "minicpm3",
-    "transformers MiniCPM3ForCausalLM: DeepSeek-V2's attention with a dense FFN",
-    {**LATENT, "attention.d_v": key("v_head_dim", divided("d_model", "attention.n_heads", "d_v"))},
-    {
-        **dims(73448, 2560, 6400, 62, 40, tie_word_embeddings=True),
-        "kv_lora_rank": 256,
-        "q_lora_rank": 768,
-        "qk_nope_head_dim": 64,
-        "qk_rope_head_dim": 32,
-    },
-    ignores=(*DERIVED_IN_CLASS, "scale_emb", "scale_depth", "dim_model_base"),
-)
-
 ROWS = by_name(
     GEMMA2, GEMMA3, VAULTGEMMA, COHERE, COHERE2, OLMO, OLMO3, GRANITE, GRANITE_DOCLING, GRANITE_SWA, GLM, GLM4, SMOLLM3,
     EXAONE, EXAONE4, SEED_OSS, HUNYUAN, HYPERCLOVAX, HELIUM, CWM, IQUESTCODER, INTERNLM3, EMU3, EMU3_TEXT, MINISTRAL, MINISTRAL3,
-    ARCEE, JAIS2, NANOCHAT, YOUTU, MINICPM3,
+    ARCEE, JAIS2, NANOCHAT,
 )  # fmt: skip

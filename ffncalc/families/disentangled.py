@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ffncalc.blocks.disentangled import Relative, disentangled
-from ffncalc.blocks.encoder_heads import DENSE_CLASSIFIERS
+from ffncalc.blocks.encoder_heads import DENSE_CHOICE, DENSE_CLASSIFIERS
 from ffncalc.blocks.ends import mlm_head
 from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
@@ -140,6 +140,7 @@ DEBERTA_V2 = DEBERTA.like(
     },
     {"vocab_size": 128100, "hidden_size": 1536, "num_hidden_layers": 24, "num_attention_heads": 24, "intermediate_size": 6144},
     ignores=("conv_act",),
+    heads={**DEBERTA.heads, **DENSE_CHOICE},
 )
 
 ROWS = by_name(DEBERTA, DEBERTA_V2)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ffncalc.blocks.ends import lm_head, mlm_head, pooler
-from ffncalc.families import by_name
-from ffncalc.families.row import Row, count, derived, divided, key
 from ffncalc.expr import ZERO
+from ffncalc.families import by_name
+from ffncalc.families.row import Row, key
 
 DECODER = Row(
     name="decoder",
@@ -15,9 +15,9 @@ DECODER = Row(
         "d_model": key("d_model"),
         "n_layers": key("n_layers"),
         "n_vocab": key("n_vocab"),
-        "attention.n_heads": count("n_heads"),
-        "attention.n_kv_heads": count("n_kv_heads"),
-        "attention.d_head": count("d_head", lambda view: ZERO),
+        "attention.n_heads": key("n_heads", lambda view: ZERO),
+        "attention.n_kv_heads": key("n_kv_heads", lambda view: ZERO),
+        "attention.d_head": key("d_head", lambda view: ZERO),
         "ffn.kind": "gated",
         "ffn.activation": "silu",
         "ffn.d_ff": key("d_ff"),

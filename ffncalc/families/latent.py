@@ -8,7 +8,7 @@ from typing import Any
 
 from ffncalc.blocks.attention import latent
 from ffncalc.blocks.ffn import mlp
-from ffncalc.expr import Expr, size
+from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE, routed_layer
 from ffncalc.families.llama import LLAMA
@@ -26,17 +26,16 @@ LATENT = {
     "attention.d_nope": key("qk_nope_head_dim"),
     "attention.d_rope": key("qk_rope_head_dim"),
     "attention.d_v": key("v_head_dim"),
-    # every head has keys and values of its own, whatever num_key_value_heads says
-    "attention.n_kv_heads": derived(lambda view: view.get("attention.n_heads")),
-    "attention.d_head": derived(lambda view: view.get("attention.d_nope") + view.get("attention.d_rope")),
+    # what follows from these, whatever num_key_value_heads says
+    "attention.n_kv_heads": ZERO,
+    "attention.d_head": ZERO,
 }
 
 
 def _top_k(view: View) -> Any:
     """The class takes no number of experts for granted: without one, all of them are said to run, with a warning."""
     n_experts = view.get("ffn.n_experts")
-    said = f"num_experts_per_tok is not stated and {view.resolver.row.name} has no default: active and FLOPs take all {n_experts.value} experts to run"
-    view.resolver.warnings.append(f"{view.resolver.config.file}: {said}")
+    view.warn(f"num_experts_per_tok is not stated; active and FLOPs take all {n_experts.value} experts to run")
     return size("top_k", n_experts.value, "all of them")
 
 
@@ -87,7 +86,9 @@ DEEPSEEK_V3 = DEEPSEEK_V2.like(
     spellings={"num_local_experts": "n_routed_experts"},
 )
 
-KIMI_K2 = DEEPSEEK_V3.like("kimi_k2", "arXiv:2507.20534; DeepSeek-V3's architecture, as its published code says")
+KIMI_K2 = DEEPSEEK_V3.like(
+    "kimi_k2", "arXiv:2507.20534; DeepSeek-V3's architecture, as its published code says", model_types=("kimi_k2", "kimi_k25")
+)
 
 SARVAM_MLA = DEEPSEEK_V3.like(
     "sarvam_mla",
@@ -195,7 +196,7 @@ LONGCAT_FLASH = DEEPSEEK_V3.like(
         "ffn.kind": derived(_shortcut)._replace(keys=("ffn_hidden_size", "zero_expert_num"), holds_it=False),
         "ffn.d_ff": key("expert_ffn_hidden_size"),
         "ffn.top_k": key("moe_topk"),
-        "ffn.n_shared": size("n_shared", 0),
+        "ffn.n_shared": ZERO,
         "ffn.router_bias": flag("router_bias"),
     },
     {

@@ -57,6 +57,21 @@ MIXTRAL = MISTRAL.like(
     spellings={"num_experts": "num_local_experts"},
 )
 
+GROK = MIXTRAL.like(
+    "grok-1",
+    "xai-org/grok-1 (model.py, run.py), and the published port's Grok1Config: four norms a layer",
+    {"norm.place": "both", "ffn.activation": "gelu"},
+    {
+        "hidden_size": 4096,
+        "intermediate_size": 32768,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 32,
+        "tie_word_embeddings": True,
+    },
+    ignores=("attn_output_multiplier", "max_attn_value", "embedding_multiplier_scale", "output_multiplier_scale"),
+)
+
 PHIMOE = MIXTRAL.like(
     "phimoe",
     "arXiv:2404.14219 (Phi-3.5-MoE); transformers PhimoeForCausalLM: LayerNorm, a bias on the head by lm_head_bias",
@@ -71,8 +86,13 @@ PHIMOE = MIXTRAL.like(
 
 MINIMAX_M2 = MIXTRAL.like(
     "minimax_m2",
-    "transformers MiniMaxM2ForCausalLM: norms over all heads of q and k; the checkpoint stores the router's correction bias",
-    {"attention.qk_norm": "full", "ffn.correction": True},
+    "transformers MiniMaxM2ForCausalLM: norms over all heads of q and k; the checkpoint stores the router's correction bias; "
+    "use_qk_norm, use_routing_bias and shared_intermediate_size as in the published code",
+    {
+        "attention.qk_norm": flag("use_qk_norm", "full", "none"),
+        "ffn.correction": flag("use_routing_bias"),
+        "ffn.d_shared": count("shared_intermediate_size"),
+    },
     {
         "vocab_size": 200064,
         "hidden_size": 3072,
@@ -82,8 +102,10 @@ MINIMAX_M2 = MIXTRAL.like(
         "head_dim": 128,
         "num_local_experts": 256,
         "num_experts_per_tok": 8,
+        "use_qk_norm": True,
+        "use_routing_bias": True,
     },
-    ignores=("num_nextn_predict_layers", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"),
+    ignores=("qk_norm_type", "num_nextn_predict_layers", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"),
 )
 
 GPT_OSS = MIXTRAL.like(
@@ -482,6 +504,6 @@ LLAMA4 = LLAMA.like(
 )
 
 ROWS = by_name(
-    MIXTRAL, PHIMOE, MINIMAX_M2, GPT_OSS, OPENAI_PRIVACY_FILTER, QWEN2_MOE, QWEN3_MOE, QWEN3_VL_MOE, OLMOE, FLEX_OLMO, DBRX,
+    MIXTRAL, GROK, PHIMOE, MINIMAX_M2, GPT_OSS, OPENAI_PRIVACY_FILTER, QWEN2_MOE, QWEN3_MOE, QWEN3_VL_MOE, OLMOE, FLEX_OLMO, DBRX,
     GRANITEMOE, GRANITEMOESHARED, GRANITEMOE_SWA, JETMOE, ERNIE4_5, ERNIE4_5_MOE, LLAMA4,
 )

@@ -10,7 +10,7 @@ switch, or a `PerLayer` of values where they differ from layer to layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ffncalc.expr import ZERO, Expr, size
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     """One architecture.
 
     `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a decoder.
-    `ignores`: keys that the class has and that change no count. `spellings`: other names of keys, {other: the key read}.
+    `ignores`: keys that the class has and that change no count (t2u_*: all that start so). `spellings`: other names of keys, {other: the key read}.
     `by_head`: the row to take instead where another head means other stacks (a BART that is only a decoder).
     `flops`: why its FLOPs are not counted, or nothing; `refuses`: why it is not counted at all, or nothing. `note`: what a reader of `ffncalc families` ought to know.
     """
@@ -206,6 +206,19 @@ def layer_types(name: str, table: Mapping[str, Any], or_: Any, keys: tuple[str, 
 
     read_keys = (name, *keys, *(k for v in (*table.values(), or_) if isinstance(v, Reader) for k in v.keys))
     return Reader(tuple(dict.fromkeys(read_keys)), read, holds_it=False)
+
+
+def sized(view: View, name: str, leaf: str) -> Expr:
+    """The one size that a key holds, called `leaf` in formulas; an error where it is absent or a list."""
+    found = view.size(name, leaf)
+    if found is None:
+        view.missing(name)
+    return found if isinstance(found, Expr) else view.fail(f"{name} has to be one number", name)
+
+
+def also(ops: Callable[[View], Iterable[Op]], *keys: str) -> Reader:
+    """Operations that a family adds (`extra`, `stack_extra`, ...), made from `keys` and from other switches."""
+    return Reader(keys, lambda view, switch: tuple(ops(view)), holds_it=False)
 
 
 def derived(other: Callable[[View], Any]) -> Reader:

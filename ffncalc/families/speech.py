@@ -192,6 +192,7 @@ MOSHI = LLAMA.like(
     "moshi",
     "arXiv:2410.00037; transformers MoshiForCausalLM: the text model, whose table has a row for padding",
     {
+        "tied": False,
         "attention.bias": "",
         "attention.window": nullable("sliding_window"),
         "ffn.bias": False,
@@ -199,7 +200,7 @@ MOSHI = LLAMA.like(
         "model_extra": _padding(None),
     },
     {"ffn_dim": 22528, "sliding_window": 3000},
-    ignores=("num_codebooks", "audio_vocab_size"),
+    ignores=("num_codebooks", "audio_vocab_size", "tie_word_embeddings"),
 )
 
 
@@ -212,7 +213,7 @@ def _codebooks(view: View, switch: str) -> tuple[Op, ...]:
 KYUTAI = MOSHI.like(
     "kyutai_speech_to_text",
     "arXiv:2509.08753; transformers KyutaiSpeechToTextForConditionalGeneration: text and codebooks in one table",
-    {"model_extra": Reader(("num_codebooks", "codebook_vocab_size"), _codebooks, holds_it=False)},
+    {"tied": flag("tie_word_embeddings"), "model_extra": Reader(("num_codebooks", "codebook_vocab_size"), _codebooks, holds_it=False)},
     {
         "vocab_size": 4001,
         "hidden_size": 2048,
@@ -222,7 +223,7 @@ KYUTAI = MOSHI.like(
         "num_codebooks": 32,
         "codebook_vocab_size": 2049,
     },
-    ignores=("frame_size",),
+    ignores=("frame_size", "audio_*"),
 )
 
 
@@ -254,6 +255,12 @@ SEAMLESS = BART.like(
         "decoder_ffn_dim": 8192,
     },
     model_types=("seamless_m4t", "seamless_m4t_v2"),
+    ignores=(
+        *("t2u_*", "char_vocab_size", "max_new_tokens", "speech_encoder_*", "add_adapter", "feature_projection_*", "num_conv_pos_*"),
+        *("adaptor_*", "num_adapter_layers", "rotary_embedding_base", "max_source_positions", "max_position_embeddings", "conv_*"),
+        *("left_max_*", "right_max_*", "sampling_rate", "upsample_*", "resblock_*", "leaky_relu_slope", "unit_*", "lang_embed_dim"),
+        *("spkr_embed_dim", "vocoder_*", "variance_predictor_*", "var_pred_dropout", "position_embeddings_type"),
+    ),
 )._replace(spellings={"num_hidden_layers": "decoder_layers", "num_attention_heads": "decoder_attention_heads"})
 
 ROWS = by_name(

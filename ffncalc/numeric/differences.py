@@ -17,26 +17,31 @@ STEP = 1e-5
 
 
 class Slope(NamedTuple):
-    """The derivative of the loss along one direction: from the gradient, and from two runs."""
+    """The derivative of the loss along one direction of length 1: from the gradient, and from two runs."""
 
     backward: float
     measured: float
+    norm: float
 
     @property
     def error(self) -> float:
-        """Their difference, relative to the larger of the two (and to 1 where both are tiny)."""
-        return abs(self.backward - self.measured) / max(abs(self.backward), abs(self.measured), 1e-3)
+        """Their difference, relative to the length of the gradient (to 0.01 where that is shorter: rounding)."""
+        return abs(self.backward - self.measured) / max(self.norm, 0.01)
 
 
 def check_gradients(
-    loss: Callable[[dict[str, Array]], float], arrays: Mapping[str, Array], gradients: Mapping[str, Array], seed: int = 0
+    loss: Callable[[dict[str, Array]], float],
+    arrays: Mapping[str, Array],
+    gradients: Mapping[str, Array],
+    seed: int = 0,
 ) -> dict[str, Slope]:
     """One `Slope` for each array that has a gradient; `loss` takes the arrays by name and gives a number."""
     random = np.random.RandomState(seed)
     slopes = {}
     for name, gradient in gradients.items():
         direction = random.standard_normal(gradient.shape)
-        direction /= max(float(np.sqrt(np.square(direction).sum())), 1e-300)
+        direction /= max(float(np.linalg.norm(direction)), 1e-300)
         ends = [loss({**arrays, name: arrays[name] + sign * STEP * direction}) for sign in (1, -1)]
-        slopes[name] = Slope(float((gradient * direction).sum()), (ends[0] - ends[1]) / (2 * STEP))
+        measured = (ends[0] - ends[1]) / (2 * STEP)
+        slopes[name] = Slope(float((gradient * direction).sum()), measured, float(np.linalg.norm(gradient)))
     return slopes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ffncalc.expr import Expr, plain_form, plain_text
-from ffncalc.render.document import Bar, Cell, Document, Line, Share, Table, scaled, signed
+from ffncalc.render.document import Bar, Cell, Document, Line, Share, Table, scaled, shown, signed
 from ffncalc.render.params import layers_label
 from ffncalc.report.flops import KINDS, Flops, Kinds
 
@@ -106,7 +106,7 @@ def standing(number: Expr, kind: str, width: Expr, factor: int) -> str:
 def crossover(report: Flops) -> str:
     """From which context length on attention costs more than the FFN."""
     if report.crossover_seq_len is not None:
-        return f"Attention overtakes the FFN at T = {report.crossover_seq_len:,.1f} tokens.".replace(".0 tokens", " tokens")
+        return f"Attention overtakes the FFN at T = {shown(report.crossover_seq_len)} tokens."
     if len(report.model.spec.stacks) > 1:
         return "No single T at which attention overtakes the FFN: two stacks of unlike lengths."
     return "Attention never costs exactly as much as the FFN, at no context length."

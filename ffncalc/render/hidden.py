@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
+from ffncalc.hidden import Step
 from ffncalc.render.document import Document, Line, Table, signed
 from ffncalc.report.hidden import Hidden
 
@@ -11,12 +10,12 @@ from ffncalc.report.hidden import Hidden
 def document(report: Hidden) -> Document:
     """The width, the steps that lead to it, what it costs beside the ungated FFN."""
     width = report.width
-    rows = tuple((step.text, _number(step.value)) for step in width.steps)
+    rows = tuple((step.text, _number(step)) for step in width.steps)
     return [
         Line(f"d_ff = {width.d_ff:,} for d_model = {width.d_model:,} (rule {width.rule}, {width.d_ff / width.d_model:.4g} × d)", headline=True),
         Table(("step", "gives"), rows),
         Line(cost(report)),
-        Line(f"A gated FFN holds what two matrices of 4d do at 8/3 × d: {_number(report.matched.steps[0].value)}."),
+        Line(f"A gated FFN holds what two matrices of 4d do at 8/3 × d: {_number(report.matched.steps[0])}."),
     ]
 
 
@@ -27,5 +26,6 @@ def cost(report: Hidden) -> str:
     return f"{report.params.value:,} parameters ({kind}, no biases): {off} the ungated 8d² = {report.ungated.value:,}."
 
 
-def _number(value: int | Fraction) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{float(value):,.2f}"
+def _number(step: Step) -> str:
+    number = step.number()
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.2f}"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ffncalc.errors import InputError
 from ffncalc.expr import ONE, ZERO, Expr, size, total
+from ffncalc.hidden import MAX_FLOAT
 from ffncalc.model import LayerOps, Model
 from ffncalc.ops import Op, Rows, active, macs_per_row
 from ffncalc.workload import PASSES, Workload, causal_pairs, for_model, keys_met, position_table
@@ -214,7 +215,7 @@ def _solve(ahead: Fraction, slopes: dict[int | None, int]) -> float | None:
             return None
         found = start + ahead / slope
         if reach is None or found <= reach:
-            return float(found)
+            return float(found) if found < MAX_FLOAT else int(found)
         ahead -= slope * (reach - start)
         start = reach
     return None

@@ -18,7 +18,9 @@ def heads(x: Tensor, n: int) -> Tensor:
 class Attention(nn.Module):
     """Multi-head or multi-query attention without biases; Primer's convolutions and T5's position table where asked for."""
 
-    def __init__(self, d: int, n: int, n_kv: int, d_head: int, taps: int = 0, buckets: int = 0, spans: bool = False) -> None:
+    def __init__(
+        self, d: int, n: int, n_kv: int, d_head: int, taps: int = 0, buckets: int = 0, spans: bool = False
+    ) -> None:
         super().__init__()
         self.n, self.n_kv, self.taps = n, n_kv, taps
         self.q, self.o = nn.Linear(d, n * d_head, bias=False), nn.Linear(n * d_head, d, bias=False)
@@ -40,7 +42,9 @@ class Attention(nn.Module):
         split = [heads(y, n) for y, n in zip(qkv, (self.n, self.n_kv, self.n_kv), strict=True)]
         return [y.expand(-1, self.n, -1, -1) for y in split]
 
-    def forward(self, x: Tensor, source: Tensor, positions: Tensor | None = None, memory: nn.Module | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, source: Tensor, positions: Tensor | None = None, memory: nn.Module | None = None
+    ) -> Tensor:
         """Every query meets every key."""
         q, k, v = self.projected(x, source)
         weights = q @ k.mT
@@ -80,7 +84,15 @@ class Memory(nn.Module):
 class Block(nn.Module):
     """One layer; the norms' places change no count."""
 
-    def __init__(self, d: int, attn: Attention, mlp: nn.Module, norms: int, norm_bias: bool = True, cross: Attention | None = None) -> None:
+    def __init__(
+        self,
+        d: int,
+        attn: Attention,
+        mlp: nn.Module,
+        norms: int,
+        norm_bias: bool = True,
+        cross: Attention | None = None,
+    ) -> None:
         super().__init__()
         self.attn, self.cross_attn, self.mlp = attn, cross, mlp
         self.norms = nn.ModuleList(nn.LayerNorm(d, bias=norm_bias) for _ in range(norms))
@@ -99,7 +111,9 @@ class Block(nn.Module):
 class Model(nn.Module):
     """Stacks of blocks between a token table and a head."""
 
-    def __init__(self, c: SimpleNamespace, decoder: list[Block], encoder: list[Block] = (), tied: bool = True, **has: Any) -> None:  # type: ignore[assignment]
+    def __init__(
+        self, c: SimpleNamespace, decoder: list[Block], encoder: list[Block] = (), tied: bool = True, **has: Any
+    ) -> None:  # type: ignore[assignment]
         super().__init__()
         self.embed = nn.Embedding(c.n_vocab, c.d_model)
         self.encoder, self.decoder = nn.ModuleList(encoder), nn.ModuleList(decoder)
@@ -135,7 +149,13 @@ def palm(c: SimpleNamespace) -> Model:
     """PaLM, section 2: SwiGLU, parallel layers on one norm, multi-query attention, no biases, shared embeddings."""
     d_head = getattr(c, "d_head", c.d_model // c.n_heads)
     blocks = [
-        Block(c.d_model, Attention(c.d_model, c.n_heads, c.n_kv_heads, d_head), Mlp(c.d_model, c.d_ff, False, True), 1, False)
+        Block(
+            c.d_model,
+            Attention(c.d_model, c.n_heads, c.n_kv_heads, d_head),
+            Mlp(c.d_model, c.d_ff, False, True),
+            1,
+            False,
+        )
         for _ in range(c.n_layers)
     ]
     return Model(c, blocks, final=True, norm_bias=False)
@@ -146,7 +166,12 @@ def primer(c: SimpleNamespace) -> Model:
     d_head = c.d_model // c.n_heads
     tables = [c.relative_attention_num_buckets] + [0] * (c.n_layers - 1)
     blocks = [
-        Block(c.d_model, Attention(c.d_model, c.n_heads, c.n_heads, d_head, taps=3, buckets=n), Mlp(c.d_model, c.d_ff, True), 2)
+        Block(
+            c.d_model,
+            Attention(c.d_model, c.n_heads, c.n_heads, d_head, taps=3, buckets=n),
+            Mlp(c.d_model, c.d_ff, True),
+            2,
+        )
         for n in tables
     ]
     return Model(c, blocks, final=True)
@@ -156,7 +181,12 @@ def all_attention(c: SimpleNamespace) -> Model:
     """Sukhbaatar et al. 2019: d_ff persistent vectors a head, a span a head, one table of relative positions."""
     d_head = c.d_model // c.n_heads
     blocks = [
-        Block(c.d_model, Attention(c.d_model, c.n_heads, c.n_heads, d_head, spans=True), Memory(c.n_heads, c.d_ff, d_head), 1)
+        Block(
+            c.d_model,
+            Attention(c.d_model, c.n_heads, c.n_heads, d_head, spans=True),
+            Memory(c.n_heads, c.d_ff, d_head),
+            1,
+        )
         for _ in range(c.n_layers)
     ]
     return Model(c, blocks, tied=False, head_bias=True, d_head=d_head)

@@ -91,9 +91,17 @@ def bert(c: SimpleNamespace) -> nn.Module:
 def t5(c: SimpleNamespace) -> nn.Module:
     """T5; the class ties its head always, the checkpoints of v1.1 do not."""
     gated = getattr(c, "ffn", {}).get("kind") == "gated" or hasattr(c, "feed_forward_proj")
-    sizes = {"d_model": c.d_model, "d_ff": c.d_ff, "num_layers": c.n_layers, "num_heads": c.n_heads, "vocab_size": c.n_vocab}
+    sizes = {
+        "d_model": c.d_model,
+        "d_ff": c.d_ff,
+        "num_layers": c.n_layers,
+        "num_heads": c.n_heads,
+        "vocab_size": c.n_vocab,
+    }
     sizes |= {"d_kv": getattr(c, "d_head", 64), "relative_attention_num_buckets": c.relative_attention_num_buckets}
-    model = make(hf.T5ForConditionalGeneration, hf.T5Config(**sizes, feed_forward_proj="gated-gelu" if gated else "relu"))
+    model = make(
+        hf.T5ForConditionalGeneration, hf.T5Config(**sizes, feed_forward_proj="gated-gelu" if gated else "relu")
+    )
     if not getattr(c, "tied", True):
         model.lm_head = nn.Linear(c.d_model, c.n_vocab, bias=False)
     return model
@@ -108,7 +116,9 @@ BUILD: dict[str, Build] = {
     "mistral": usual(hf.MistralConfig, hf.MistralForCausalLM),
     "mixtral": usual(hf.MixtralConfig, hf.MixtralForCausalLM),
     "gemma": usual(hf.GemmaConfig, hf.GemmaForCausalLM),
-    "qwen": usual(hf.Qwen2Config, hf.Qwen2ForCausalLM),  # Qwen1's own code is not in the library: the same biases and matrices
+    "qwen": usual(
+        hf.Qwen2Config, hf.Qwen2ForCausalLM
+    ),  # Qwen1's own code is not in the library: the same biases and matrices
     "qwen2": usual(hf.Qwen2Config, hf.Qwen2ForCausalLM),
     "qwen3": usual(hf.Qwen3Config, hf.Qwen3ForCausalLM),
     "qwen3_moe": usual(hf.Qwen3MoeConfig, hf.Qwen3MoeForCausalLM, experts="num_experts"),
@@ -155,7 +165,7 @@ def parameters(model: nn.Module, c: SimpleNamespace) -> dict[str, int]:
 
 
 def flops(model: nn.Module, seq_len: int) -> dict[str, int]:
-    """FLOPs of one sequence by what they go to: every leaf module is one thing, and what is in none is attention's scores."""
+    """FLOPs of one sequence by what they go to: every leaf module is one thing, and the rest is attention's scores."""
     ids = torch.zeros((1, seq_len), dtype=torch.long)
     inputs: dict[str, Any] = {"input_ids": ids}
     if hasattr(model, "config"):
@@ -167,7 +177,7 @@ def flops(model: nn.Module, seq_len: int) -> dict[str, int]:
     counts = {name.removeprefix(root): sum(found.values()) for name, found in counter.get_flop_counts().items()}
     kinds: Counter[str] = Counter()
     for name, module in model.named_modules():
-        if counts.get(name) and not list(module.children()):
+        if counts.get(name) and (name.endswith(".experts") or not list(module.children())):
             part = component(f"{name}.weight")
             kinds[{"attention": "attention_projections", "embedding": "head"}.get(part, part)] += counts[name]
     kinds["attention_scores"] = counts["Global"] - sum(kinds.values())
@@ -177,7 +187,9 @@ def flops(model: nn.Module, seq_len: int) -> dict[str, int]:
 def record(path: Path) -> dict[str, Any]:
     """One bundled model."""
     c = read(path)
-    seq_len = min(SEQ_LEN, *(getattr(c, key, SEQ_LEN) for key in ("sliding_window", "n_positions", "max_position_embeddings")))
+    seq_len = min(
+        SEQ_LEN, *(getattr(c, key, SEQ_LEN) for key in ("sliding_window", "n_positions", "max_position_embeddings"))
+    )
     with torch.device("meta"):
         model = BUILD[c.family](c)
         return {"params": parameters(model, c), "seq_len": seq_len, "flops": flops(model, seq_len)}
@@ -192,7 +204,9 @@ def main(names: list[str]) -> None:
             print(path.stem, file=sys.stderr)
             kept["models"][path.stem] = record(path)
     made_with = {"torch": torch.__version__, "transformers": hf.__version__}
-    target.write_text(json.dumps({"made_with": made_with, "models": dict(sorted(kept["models"].items()))}, indent=1) + "\n")
+    target.write_text(
+        json.dumps({"made_with": made_with, "models": dict(sorted(kept["models"].items()))}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":
