@@ -71,7 +71,8 @@ def _indexed(path: str) -> list[Tensor]:
     if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
         raise InputError(f"{path}: no weight_map from tensor names to shard files")
     folder = os.path.dirname(path)
-    shards = {file: {tensor.name: tensor for tensor in _file(_beside(path, folder, file))} for file in sorted(set(weight_map.values()))}
+    files = sorted(set(weight_map.values()))
+    shards = {file: {tensor.name: tensor for tensor in _file(_beside(path, folder, file))} for file in files}
     missing = next((name for name, file in weight_map.items() if name not in shards[file]), None)
     if missing is not None:
         raise InputError(f"{path}: tensor {missing!r} is not in {weight_map[missing]}, where the index has it")
@@ -132,17 +133,19 @@ def _header(path: str) -> tuple[dict[str, Any], int]:
 
 
 def _tensor(path: str, name: str, entry: Any, room: int) -> tuple[Tensor, tuple[int, int]]:
-    shape = entry.get("shape") if isinstance(entry, dict) else None
-    span = entry.get("data_offsets") if isinstance(entry, dict) else None
+    described: dict[str, Any] = entry if isinstance(entry, dict) else {}
+    shape: Any = described.get("shape")
+    span: Any = described.get("data_offsets")
     if not _whole_numbers(shape) or not _whole_numbers(span) or len(span) != 2:
         raise InputError(f"{path}: tensor {name!r} needs a shape and two data_offsets, all whole numbers")
-    dtype = str(entry.get("dtype"))
+    dtype = str(described.get("dtype"))
     tensor = Tensor(name, tuple(shape), dtype, os.path.basename(path))
     if not span[0] <= span[1] <= room:
         raise InputError(f"{path}: tensor {name!r} lies at {span[0]:,} to {span[1]:,}, beyond the {room:,} bytes of data")
     bits = _BITS.get(dtype)
     if bits and tensor.size * bits != 8 * (span[1] - span[0]):
-        raise InputError(f"{path}: tensor {name!r} of shape {list(shape)} and type {dtype} does not fill its {span[1] - span[0]:,} bytes")
+        what = f"tensor {name!r} of shape {list(shape)} and type {dtype}"
+        raise InputError(f"{path}: {what} does not fill its {span[1] - span[0]:,} bytes")
     return tensor, (span[0], span[1])
 
 

@@ -49,7 +49,7 @@ def refuse(config: Config) -> None:
     found = _listed(config.values) or _laid_out(config.values)
     if found is None:
         found = _taken_by_default(config.values)
-    if found:
+    if found and found != NONE:
         what, where = found
         raise InputError(
             f"{config.at(where)}: {where} gives it {what} layers, which are recurrent; ffncalc counts models of attention and FFN layers"

@@ -381,7 +381,7 @@ def _head(resolver: Resolver) -> str:
     if wanted is None:
         return next(iter(heads), "none")
     if wanted != "none" and wanted not in heads:
-        choices = ", ".join((*heads, "none"))
+        choices = ", ".join(dict.fromkeys((*heads, "none")))
         if asked:
             resolver.fail(f"{resolver.row.name} has no {wanted!r} head; want one of {choices}")
         resolver.fail(f"the head of {resolver.config.values['architectures'][0]} is not counted; choose with --head: {choices}", "architectures")
@@ -403,6 +403,7 @@ _CLASS_HEADS = (
     (("EncoderModel",), "encoder"),
     (("EncoderModel",), "encoder"),
     (("WithProjection",), "projection"),
+    (("Reader",), "reader"),
     (("Model", "Encoder"), "pooler"),
 )
 _LANGUAGE_HEADS = ("causal", "mlm", "seq2seq")  # another name of the family's own, where it has none of that name

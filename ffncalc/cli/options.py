@@ -5,12 +5,12 @@ meant, which Typer's own messages don't. Declarations keep to one form, because 
 source: `typer.Option("--name", metavar="...", help="...")`.
 """
 
-import re
 from typing import Annotated
 
 import typer
 
 from ffncalc.errors import InputError
+from ffncalc.number import read, shortened
 
 FORMATS = ("table", "json", "csv", "markdown")
 HEADS = ("causal", "mlm", "seq2seq", "pooler", "none")
@@ -66,45 +66,21 @@ def output_format(text: str, json: bool) -> str:
 
 
 # ------------------------------------------------------------------ numbers
-UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
-UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-WHOLE = r"(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)"
-NUMBER = re.compile(WHOLE + r"(?:\.(?P<part>[0-9]+))?(?:e\+?(?P<power>[0-9]+))?(?P<unit>[a-z]*)")
-MAX_DIGITS = 1000
-
-
 def whole_number(option: str, text: str) -> int:
     """A positive whole number, exactly: 4096, 4_096, 4,096, 4k (4000), 4Ki (4096), 1.5B, 1e12."""
-    found = NUMBER.fullmatch(text.strip().lower())
-    if not found:
+    try:
+        value = read(text)
+    except InputError as error:
+        raise InputError(f"{option} {error}") from None
+    if value is None or value.denominator != 1 or not value:
         raise not_whole(option, text)
-    whole, part, power, unit = (found[group] or "" for group in ("whole", "part", "power", "unit"))
-    if unit not in UNITS:
-        raise InputError(f"{option} {shortened(text)}: no unit {unit!r}; {unit_hint(unit)}")
-    if len(text) > MAX_DIGITS or len(power) > 3:
-        raise InputError(f"{option} {shortened(text)} has more than {MAX_DIGITS} digits")
-    digits = int(re.sub("[_,]", "", whole) + part)
-    value, rest = divmod(digits * int("1" + "0" * int(power or 0)) * UNITS[unit], int("1" + "0" * len(part)))
-    if rest or not value:
-        raise not_whole(option, text)
-    return value
+    return value.numerator
 
 
 def not_whole(option: str, text: str) -> InputError:
     """The error for a text that is no count of anything."""
     forms = "write it like 4096, 4k (4000), 4Ki (4096), 1.5B or 1e12"
     return InputError(f"{option} takes a positive whole number, not {shortened(text)}; {forms}")
-
-
-def unit_hint(unit: str) -> str:
-    """What units there are, the likely one first."""
-    likely = f"did you mean {unit[0] if unit[0] == 'k' else unit[0].upper()}? " if unit[0] in UNITS else ""
-    return f"{likely}There are k, M, B, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024)"
-
-
-def shortened(text: str) -> str:
-    """A text that may be of any length, quoted for a message."""
-    return repr(text if len(text) <= 40 else f"{text[:30]}...")
 
 
 def positive_number(option: str, text: str) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ffncalc.blocks.encoder_heads import (
     CLASSIFIERS,
-    DENSE_CHOICE,
     DENSE_CLASSIFIERS,
     bare_extra,
     label_of_sequence,
@@ -35,6 +34,11 @@ def _pooler(view: View) -> Iterator[Op]:
 
 
 POOLED = {"model_extra": also(_pooler)}
+
+
+def pooled_tagger(spec: Spec) -> tuple[Op, ...]:
+    """A class for each token, and a pooler that nothing reads."""
+    return (*pooler(spec), *tagger(spec))
 
 
 def weights_only(op: Op) -> Op:
@@ -80,7 +84,7 @@ ROFORMER = BERT.like(
     },
     {"vocab_size": 50000, "max_position_embeddings": 1536},
     ignores=("rotary_value",),
-    heads={"mlm": mlm_head, "causal": mlm_head, **DENSE_CLASSIFIERS, **DENSE_CHOICE},
+    heads={"mlm": mlm_head, "causal": mlm_head, **DENSE_CLASSIFIERS},
 )
 
 
@@ -103,7 +107,7 @@ BERT_GENERATION = BERT.like(
 def _dpr_projection(view: View) -> Iterator[Op]:
     wide = view.size("projection_dim", "d_projection", zero=True)
     if isinstance(wide, Expr) and wide.value:
-        yield linear("other", "encode_proj", view.get("d_model"), wide, bias=True)
+        yield linear("other", "encode_proj", view.get("d_model"), wide, bias=True, rows=ONCE)
 
 
 DPR = BERT.like(
@@ -205,7 +209,7 @@ BROS = BERT.like(
         "dim_bbox_sinusoid_emb_1d",
         "tie_word_embeddings",
     ),
-    heads={"pooler": pooler, "tagger": tagger},
+    heads={"pooler": pooler, "tagger": pooled_tagger},
     flops="each pair of tokens has a box of its own, which passes through a matrix",
 )
 
@@ -367,9 +371,9 @@ def _entity_head(view: View) -> Iterator[Op]:
 
 
 def _luke_head(spec: Spec) -> tuple[Op, ...]:
-    """Words as RoBERTa's head predicts them, on a matrix of its own whatever is tied; and entities."""
+    """The pooler; words as RoBERTa's head predicts them, on a matrix of its own whatever is tied; and entities."""
     own = mlm_head(spec._replace(tied=False), untied_biases=1 if spec.tied else 2)
-    return (*own, *spec.head_extra)
+    return (*pooler(spec), *own, *spec.head_extra)
 
 
 ENTITY_KEYS = ("entity_vocab_size", "entity_emb_size")
@@ -377,7 +381,6 @@ LUKE = ROBERTA.like(
     "luke",
     "arXiv:2010.01057; transformers LukeForMaskedLM: a table of entities and queries for them; FLOPs are those of text alone",
     {
-        **POOLED,
         "cross": False,
         "extra": also(_entity_queries, "use_entity_aware_attention"),
         "stack_extra": also(_entities, *ENTITY_KEYS),
@@ -390,7 +393,7 @@ LUKE = ROBERTA.like(
         "use_entity_aware_attention": True,
     },
     ignores=("bert_model_name", "cls_entity_prediction"),
-    heads={"mlm": _luke_head, **TAGGERS},
+    heads={"mlm": _luke_head, "pooler": pooler, **TAGGERS},
 )
 
 

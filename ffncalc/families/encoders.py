@@ -324,7 +324,7 @@ def _ultrabert_window(view: View, switch: str) -> PerLayer | Expr:
     """`attention_windows` (a width for each layer, none where it is null), layer_types, or two of three layers."""
     listed, _ = view.resolver.raw("attention_windows")
     if not isinstance(listed, list) or view.resolver.values.get("layer_types") is not None:
-        return windows(every("", 3, first_is_full=False), BOTH_SIDES).read(view, switch)  # type: ignore[no-any-return]
+        return windows(every("", 3, first_is_full=False), BOTH_SIDES).read(view, switch)
     if len(listed) != view.n_layers():
         view.fail(f"attention_windows has {len(listed)} entries for {view.n_layers()} layers", "attention_windows")
     reach = next((window for window in listed if window), view.number("sliding_window"))

@@ -57,7 +57,7 @@ def _after_max_window_layers(view: View, layer: int) -> Expr:
     """Qwen's windows: where use_sliding_window is set, the layers from max_window_layers on."""
     if not view.flag("use_sliding_window") or layer < view.number("max_window_layers"):
         return ZERO
-    return nullable("sliding_window").read(view, "attention.window")  # type: ignore[no-any-return]
+    return nullable("sliding_window").read(view, "attention.window")
 
 
 QWEN_WINDOWS = layer_types(

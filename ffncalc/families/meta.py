@@ -16,7 +16,7 @@ def _vocabulary(view: View, switch: str) -> Expr | None:
     if value in (None, -1):
         view.warn("vocab_size is not stated; give --vocab-size N for embedding, head and total")
         return None
-    return key("vocab_size").read(view, switch)  # type: ignore[no-any-return]
+    return key("vocab_size").read(view, switch)
 
 
 def _untied(view: View, switch: str) -> bool:

@@ -89,7 +89,9 @@ def place(name: str) -> Place:
 
 def count(name: str, tensors: Iterable[Tensor]) -> Counted:
     """The numbers of a checkpoint by component."""
-    parts, dtypes, stored, n = dict.fromkeys(PARTS, 0), defaultdict(int), 0, 0
+    parts = dict.fromkeys(PARTS, 0)
+    dtypes: defaultdict[str, int] = defaultdict(int)
+    stored = n = 0
     for tensor in tensors:
         n += 1
         stored += tensor.size
@@ -148,9 +150,9 @@ def compare(name: str, tensors: list[Tensor], model: Model) -> Comparison:
     # by component; then, since a name can mislead about that, within each layer; then wherever they stand
     for level in (3, 2, 1):
         found, wanted = _coarser(found, level), _coarser(wanted, level)
-        for where in found.keys() & wanted.keys():
-            _match(found[where], wanted[where])
-    differences = [d for where in _in_order(found, wanted) for d in _left_over(found[where], wanted[where])]
+        for shared in found.keys() & wanted.keys():
+            _match(found[shared], wanted[shared])
+    differences = [d for group in _in_order(found, wanted) for d in _left_over(found[group], wanted[group])]
     unmatched = sum(map(len, found.values()))
     return Comparison(count(name, tensors), model, len(weights) - unmatched, tuple(differences))
 
