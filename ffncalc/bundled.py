@@ -34,8 +34,11 @@ def path_of(name: str) -> str | None:
 
 
 def plain(name: str) -> str:
-    """A name without what people write differently: case, and - _ . or a space between its words."""
-    return re.sub(r"[-_. ]+", "", name.lower())
+    """A name without what people write differently: case, - _ or a space between its words, v1_1 for v1.1.
+
+    A point between digits stays: gpt3-1.3b is not gpt3-13b.
+    """
+    return re.sub(r"[-_ ]|(?<!\d)\.|\.(?!\d)", "", re.sub(r"(?<=\d)_(?=\d)", ".", name.lower()))
 
 
 def aliases(name: str) -> list[str]:

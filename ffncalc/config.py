@@ -27,16 +27,21 @@ class Config(NamedTuple):
         return f"{self.file}: line {place[0]}, column {place[1]}" if place else self.file
 
 
-def read(model: str | dict[str, Any]) -> Config:
+def read(model: str | dict[str, Any] | Config) -> Config:
     """The config that MODEL stands for. Raises InputError where there is none, or where it can't be read."""
+    if isinstance(model, Config):
+        return model
     if isinstance(model, dict):
         return _config(model, {}, "config", str(model.get("name") or model.get("model_type") or "config"))
     if model == "-":
-        return _parsed(_bounded(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"), "stdin", "stdin", None)
+        return of_bytes(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin", "stdin")
     path = _path(model)
-    text = read_file(path)
-    as_json = {".json": True, ".yaml": False, ".yml": False}.get(os.path.splitext(path)[1].lower())
-    return _parsed(text, path, _name(path), as_json)
+    return _parsed(read_file(path), path, name_of(path))
+
+
+def of_bytes(data: bytes, file: str, name: str) -> Config:
+    """The config that the bytes of a file are; the ending of `file` says whether as JSON or as YAML. Raises InputError."""
+    return _parsed(_bounded(data, file), file, name)
 
 
 def _path(model: str) -> str:
@@ -65,21 +70,28 @@ def read_file(path: str) -> str:
     """The text of a file, which must be UTF-8 and no larger than a config can be. Raises InputError."""
     try:
         with open(path, "rb") as file:
+            if os.fstat(file.fileno()).st_size > MAX_BYTES:
+                raise _too_large(path)
             return _bounded(file.read(MAX_BYTES + 1), path)
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from None
 
 
+def _too_large(file: str) -> InputError:
+    return InputError(f"{file}: over {MAX_BYTES // 2**20} MB; a config is a few kilobytes")
+
+
 def _bounded(data: bytes, file: str) -> str:
     if len(data) > MAX_BYTES:
-        raise InputError(f"{file}: over {MAX_BYTES // 2**20} MB; a config is a few kilobytes")
+        raise _too_large(file)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: byte {error.start} is not UTF-8 text") from None
 
 
-def _parsed(text: str, file: str, name: str, as_json: bool | None) -> Config:
+def _parsed(text: str, file: str, name: str) -> Config:
+    as_json = {".json": True, ".yaml": False, ".yml": False}.get(os.path.splitext(file)[1].lower())
     values, places = parse(text, file, as_json)
     if not isinstance(values, dict) or not values:
         what = "is empty" if values is None or values == {} else f"holds a {type(values).__name__}"
@@ -104,7 +116,7 @@ _KINDS: dict[str, Callable[[dict[str, Any]], bool]] = {
 }
 
 
-def _name(path: str) -> str:
+def name_of(path: str) -> str:
     """What to call a file: its stem, or its folder's name where the file is called config or params."""
     stem = os.path.splitext(os.path.basename(path))[0]
     folder = os.path.basename(os.path.dirname(os.path.abspath(path)))

@@ -25,10 +25,15 @@ def to_json(data: Any) -> str:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     for _ in range(2):  # lists of numbers, then lists of those; a line break can't stand inside a JSON string
         text = re.sub(rf"\[\n\s*({_ITEM}(?:,\n\s*{_ITEM})*)\n\s*\]", _on_one_line, text)
-    return text
+    # What JSON lets through as it is and a terminal would act on (C1 controls, changes of direction) is escaped too.
+    return re.sub(r"[^\x00-\x7e]", _escaped, text)
 
 
 _ITEM = r"(?:-?\d+|\[[-\d, ]+\])"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
 
 
 def _on_one_line(found: re.Match[str]) -> str:

@@ -54,7 +54,7 @@ _IGNORED = """
     pruned_heads torchscript use_bfloat16 tf_legacy_loss cross_attention_hidden_size bad_words encoder_no_repeat_ngram_size
     diversity_penalty num_beam_groups typical_p remove_invalid_values exponential_decay_length_penalty output_scores
     unsloth_version use_mrope mrope_section fp32_residual_connection apply_residual_connection_post_layernorm
-    use_auth_token revision position_embedding_type normalize_decoder_before static_position_embeddings
+    use_auth_token revision cache_implementation embed_dropout position_embedding_type normalize_decoder_before static_position_embeddings
 """
 _EXACT = frozenset(_IGNORED.split())
 # What counts when it is switched on, and what most files state as false.
@@ -65,4 +65,4 @@ def never_counts(key: str, value: object) -> bool:
     """Whether `key` (holding `value`) is one of those that can't change a count in any family."""
     if key in _IGNORED_WHEN_FALSE:
         return not value
-    return key in _EXACT or key.startswith(("_", "rope_", "summary_"))
+    return key in _EXACT or key.startswith(("_", "rope_", "summary_")) or key.endswith(("_token_id", "_token_index"))

@@ -6,28 +6,42 @@ from typing import Any
 
 from ffncalc import config as configs
 from ffncalc import families
-from ffncalc.recurrent import refuse
+from ffncalc.composite import encoder_decoder, is_composite
 from ffncalc.families.row import Row
 from ffncalc.model import Model, expand
 from ffncalc.nested import text_part
+from ffncalc.recurrent import refuse
 from ffncalc.resolve import Options, head_of_class, resolve
 
 
-def load(model: str | dict[str, Any], head: str | None = None, n_vocab: int | None = None, tied: bool | None = None) -> Model:
-    """The model that `model` names: a bundled name, a path (a file or a folder), `-` for standard input, or a dict.
+def load(
+    model: str | dict[str, Any] | configs.Config,
+    head: str | None = None,
+    n_vocab: int | None = None,
+    tied: bool | None = None,
+) -> Model:
+    """The model that `model` names: a bundled name, a path (a file or a folder), `-` for standard input, a dict,
+    or a config that was read.
 
     `head` is causal, mlm, seq2seq, pooler or none (default: what the config names, else the family's language-model
     head); `n_vocab` and `tied` go over what the config says. Raises InputError.
     """
-    config = configs.read(model)
-    config, options, notes = text_part(config, Options(head, n_vocab, tied))
+    return build(configs.read(model), Options(head, n_vocab, tied))
+
+
+def build(config: configs.Config, options: Options) -> Model:
+    """The model of a config that was read."""
+    if is_composite(config):
+        return encoder_decoder(config, options, build)
+    config, options, notes = text_part(config, options)
     refuse(config)
-    row = _row(config, options)
+    row = row_of(config, options)
     spec = resolve(config, row, options)
     return expand(spec._replace(warnings=(*notes, *spec.warnings)), row.heads.get(spec.head))
 
 
-def _row(config: configs.Config, options: Options) -> Row:
+def row_of(config: configs.Config, options: Options) -> Row:
+    """The row that reads a config; with another head it may be another one."""
     if config.kind == "meta":
         return families.find("meta-llama", config.file, "params.json")
     key = "family" if config.kind == "own" else "model_type"

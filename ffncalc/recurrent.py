@@ -1,8 +1,8 @@
 """Models with recurrent layers (Mamba, RWKV, linear attention, gated delta nets, short convolutions) are refused, in a
 sentence that names the layers.
 
-What a file holds decides: its list of layer kinds, else the keys that lay the kinds out, and only where it says nothing of
-the kind what the class of that model type takes by itself.
+What a file holds decides: its list of layer kinds, else the keys that lay the kinds out, and only where it says nothing
+of the kind what the class of that model type takes by itself.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BY_DEFAULT = {
     "xLSTM": "xlstm",
     "RG-LRU": "recurrent_gemma",
     "linear-attention": "minimax bailing_hybrid kimi_linear glm5_next_text lara_mini",
-    "gated delta-net": "qwen3_next qwen3_5_text qwen3_5_moe_text qwen4_exp_text olmo_hybrid qwen3_5 qwen3_5_moe qwen4_exp",
+    "gated delta-net": "qwen3_next qwen3_5_text qwen3_5_moe_text qwen4_exp_text olmo_hybrid",
     "short-convolution": "lfm3",
 }
 
@@ -52,7 +52,8 @@ def refuse(config: Config) -> None:
     if found and found != NONE:
         what, where = found
         raise InputError(
-            f"{config.at(where)}: {where} gives it {what} layers, which are recurrent; ffncalc counts models of attention and FFN layers"
+            f"{config.at(where)}: {where} gives it {what} layers, which are recurrent; "
+            "ffncalc counts models of attention and FFN layers"
         )
 
 

@@ -7,6 +7,7 @@ is how a feature that ffncalc doesn't know can't slip through as a wrong count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
@@ -112,7 +113,7 @@ class Resolver:
         known = sorted({k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS))
         own = self.config.kind == "own"
         for name, value in self._flat(self.values):
-            if (name,) in self.seen or name in known or self._ignored(name) or value is None:
+            if (name,) in self.seen or name in known or self._ignored(name) or value in (None, {}):
                 continue
             if never_counts(name.split(".")[-1], value) or (own and name in OWN):
                 continue
@@ -209,7 +210,7 @@ class View:
             return value if isinstance(value, bool) else self.fail(f"{switch} is {value!r}; want true or false", *path)
         if isinstance(default, str):
             return value if isinstance(value, str) else self.fail(f"{switch} is {value!r}; want a word", *path)
-        return self._sizes(value, switch, f"key {'.'.join(map(str, path))}", path, zero=switch not in _NEVER_ZERO)
+        return self._sizes(value, switch, f"key {'.'.join(p for p in path if isinstance(p, str))}", path, zero=switch not in _NEVER_ZERO)
 
     def _projections(self, value: Any, path: Path) -> str:
         letters = "qkvo" if value is True else "" if value is False else value
@@ -230,12 +231,20 @@ class View:
         value, origin = self.resolver.raw(name)
         return None if value is None else self._sizes(value, switch, origin, (self.resolver.spelled.get(name, name),), zero)
 
+    def single(self, name: str, leaf: str, zero: bool = False) -> Expr:
+        """The one size, called `leaf`, that a key holds for all layers; an error where it is absent or a list."""
+        found = self.size(name, leaf, zero)
+        if isinstance(found, PerLayer):
+            self.fail(f"{name} is a list; want one size", name)
+        return self.missing(name) if found is None else found
+
     def _sizes(self, value: Any, switch: str, origin: str, path: Path, zero: bool) -> Expr | PerLayer:
         leaf = self._leaf(switch)
         if isinstance(value, list) and switch.split(".")[0] not in _OF_THE_MODEL:
             if len(value) != self.n_layers():
                 self.fail(f"{path[-1]} has {len(value)} entries for {self.n_layers()} layers", *path)
-            return PerLayer(size(leaf, self._whole(v, path, zero), f"{origin}[{i}]") for i, v in enumerate(value))
+            first = {v: i for i, v in reversed(list(enumerate(value))) if isinstance(v, int)}  # like layers are like to the last word
+            return PerLayer(size(leaf, self._whole(v, path, zero), f"{origin}[{first.get(v, i)}]") for i, v in enumerate(value))
         if isinstance(value, dict) and "rule" in value:
             rule = rule_width(self.get("d_model").value, value, lambda what: self.fail(f"{path[-1]}: {what}", *path))
             return size(leaf, *rule)
@@ -330,8 +339,11 @@ class View:
 
     def missing(self, name: str) -> NoReturn:
         """The error for a size that the config has to state."""
-        shown = next((w for w, (s, _) in WORDS.items() if self.resolver.config.kind == "own" and name in self.resolver._keys(s)), name)
-        self.fail(f"{shown} is missing; {self.resolver.row.name} needs it, a positive whole number")
+        own = self.resolver.config.kind == "own"
+        shown = next((w for w, (s, _) in WORDS.items() if own and name in self.resolver._keys(s)), name)
+        near = [key for key in get_close_matches(shown, self.resolver.config.values, n=1) if (key,) not in self.resolver.seen]
+        hint = f"; is {near[0]!r} meant for it?" if near else ""
+        self.fail(f"{shown} is missing; {self.resolver.row.name} needs it, a positive whole number{hint}")
 
     def fail(self, what: str, *path: str | int) -> NoReturn:
         """An InputError that names the file, and the place of the key where it is known."""
@@ -404,6 +416,7 @@ _CLASS_HEADS = (
     (("EncoderModel",), "encoder"),
     (("WithProjection",), "projection"),
     (("Reader",), "reader"),
+    (("BaseModel",), "base"),
     (("Model", "Encoder"), "pooler"),
 )
 _LANGUAGE_HEADS = ("causal", "mlm", "seq2seq")  # another name of the family's own, where it has none of that name
@@ -413,6 +426,8 @@ def head_of_class(architectures: Any, heads: Mapping[str, Any]) -> str | None:
     """The head that a class name stands for: `BertModel` has the pooler, `GPT2Model` none; None is the family's own."""
     name = architectures[0] if isinstance(architectures, list) and architectures and isinstance(architectures[0], str) else ""
     head = next((head for endings, head in _CLASS_HEADS if name.endswith(endings)), None)
+    if head is None and re.search("For[A-Z]", name):
+        return "another"  # a task that nothing here is built for
     if head is None or head in heads:
         return head
     return "none" if head in ("pooler", "encoder") else None if head in _LANGUAGE_HEADS else head

@@ -23,18 +23,21 @@ Path = tuple[str | int, ...]
 
 
 class Text(NamedTuple):
-    """What a text held, and where each of its keys stands ((line, column) from 1, by path; empty for JSON)."""
+    """What a text held, and where each of its keys and entries stands ((line, column) from 1, by path; empty for JSON)."""
 
     values: Any
     places: dict[Path, tuple[int, int]]
 
 
-def parse(text: str, file: str, as_json: bool | None = None) -> Text:
-    """The values of a YAML or JSON text. Raises InputError with file, line and column where it can't be read."""
+def parse(text: str, file: str, as_json: bool | None = None, decimal: Callable[[str], Any] = float) -> Text:
+    """The values of a YAML or JSON text. Raises InputError with file, line and column where it can't be read.
+
+    `decimal` makes a value of a YAML number that has a point (Misread keeps it as it is written).
+    """
     text = text.removeprefix("\ufeff")
     if as_json is None:
         as_json = bool(re.match(r'\s*(\{\s*["}]|\[)', text))
-    return Text(_json(text, file), {}) if as_json else _yaml(text, file)
+    return Text(_json(text, file), {}) if as_json else _yaml(text, file, decimal)
 
 
 # ------------------------------------------------------------------ JSON
@@ -81,9 +84,10 @@ class Misread(str):
 class _Composer:
     """Builds values from libyaml's events, with bounds; one instance a text."""
 
-    def __init__(self, events: Any, file: str) -> None:
+    def __init__(self, events: Any, file: str, decimal: Callable[[str], Any]) -> None:
         self.events = events
         self.file = file
+        self.decimal = decimal
         self.places: dict[Path, tuple[int, int]] = {}
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.nodes = 0
@@ -133,7 +137,11 @@ class _Composer:
         return result
 
     def sequence(self, start: Any, path: Path) -> list[Any]:
-        return [self.node(event, (*path, i)) for i, event in enumerate(self.until("SequenceEndEvent"))]
+        result = []
+        for i, event in enumerate(self.until("SequenceEndEvent")):
+            self.places[*path, i] = (event.start_mark.line + 1, event.start_mark.column + 1)
+            result.append(self.node(event, (*path, i)))
+        return result
 
     def until(self, end: str) -> Any:
         for event in self.events:
@@ -158,18 +166,18 @@ class _Composer:
             if _INT.match(text):
                 return _whole(text)
             if _FLOAT.match(text):
-                return float(text) if "." in text and not re.search(r"[eE][0-9]", text) else Misread(text)
+                return self.decimal(text) if "." in text and not re.search(r"[eE][0-9]", text) else Misread(text)
         except ValueError:
             self.fail(event.start_mark, "a number of more digits than can be read")
         return text
 
 
-def _yaml(text: str, file: str) -> Text:
+def _yaml(text: str, file: str, decimal: Callable[[str], Any]) -> Text:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        composer = _Composer(iter(yaml.parse(text, Loader=loader)), file)
+        composer = _Composer(iter(yaml.parse(text, Loader=loader)), file, decimal)
         return Text(_document(composer), composer.places)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

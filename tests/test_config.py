@@ -30,6 +30,8 @@ OWN = "family: decoder\nd_model: 24\n"
         ("deepseek-ai/DeepSeek-V3", "deepseek-v3"),
         ("llama 3.2 1b", "llama-3.2-1b"),
         ("T5-v1.1-base", "t5-v1_1-base"),
+        ("gpt-3-13b", "gpt3-13b"),
+        ("gpt-3-1.3b", "gpt3-1.3b"),
     ],
 )
 def test_bundled_names(model: str, name: str) -> None:

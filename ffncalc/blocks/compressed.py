@@ -1,4 +1,4 @@
-"""Attention on compressed keys (DeepSeek-V4), in a compressed space (ZAYA), and on chosen blocks of keys (MiniMax-M3)."""
+"""Attention on compressed keys (DeepSeek-V4), in a compressed space (ZAYA), on chosen blocks of keys (MiniMax-M3)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from ffncalc.spec import Attention, Ffn, Norm
 
 # ------------------------------------------------------------------ DeepSeek-V4
 class Compressor(NamedTuple):
-    """How a layer compresses its keys: one for every `rate` tokens, with `overlap` from two windows each; and its index."""
+    """How a layer compresses its keys: one for every `rate` tokens, from `overlap` windows of them; and its index."""
 
     rate: Expr
     overlap: int
-    index: Indexer | None
+    indexer: Indexer | None
 
 
 class GroupedOutput(NamedTuple):
-    """An output projection in groups of heads, each of `d_group` channels, through a vector of `rank` numbers a group."""
+    """An output projection in groups of heads, `d_group` channels each, through a vector of `rank` numbers a group."""
 
     groups: Expr
     d_group: Expr
     rank: Expr
 
 
-def shared_key_value(c: Compressor | None, out: GroupedOutput, a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
+def shared_key_value(
+    c: Compressor | None, out: GroupedOutput, a: Attention, d: Expr, norm: Norm, prefix: str
+) -> Iterator[Op]:
     """Queries from a latent vector, one head that is key and value at once, sinks, an output projection in groups."""
     yield linear("attention", f"{prefix}.q_a_proj", d, a.q_lora_rank)
     yield scale("norm", f"{prefix}.q_a_norm", a.q_lora_rank)
@@ -39,10 +41,15 @@ def shared_key_value(c: Compressor | None, out: GroupedOutput, a: Attention, d: 
     yield scale("norm", f"{prefix}.kv_norm", a.d_head)
     if c:
         yield from compressed_keys(c, a.d_head, d, f"{prefix}.compressor")
-        if c.index:
-            yield from compressed_keys(c, c.index.d_head, d, f"{prefix}.compressor.indexer")
-            yield linear("attention", f"{prefix}.compressor.indexer.q_b_proj", a.q_lora_rank, c.index.n_heads * c.index.d_head)
-            yield linear("attention", f"{prefix}.compressor.indexer.weights_proj", d, c.index.n_heads)
+        if c.indexer:
+            yield from compressed_keys(c, c.indexer.d_head, d, f"{prefix}.compressor.indexer")
+            yield linear(
+                "attention",
+                f"{prefix}.compressor.indexer.q_b_proj",
+                a.q_lora_rank,
+                c.indexer.n_heads * c.indexer.d_head,
+            )
+            yield linear("attention", f"{prefix}.compressor.indexer.weights_proj", d, c.indexer.n_heads)
     yield scale("attention", f"{prefix}.sinks", a.n_heads)
     yield from scores(a, a.d_head, a.d_head, pairs_of(a), prefix)
     yield linear("attention", f"{prefix}.o_a_proj", out.d_group, out.groups * out.rank)
@@ -77,7 +84,7 @@ def convolved(taps: tuple[Expr, Expr], a: Attention, d: Expr, norm: Norm, prefix
 
 
 def deep_router(d_router: Expr, carries: bool, f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
-    """Experts behind a router that is a small network and may choose none of them; it `carries` the router before's state."""
+    """Experts behind a router that is a network and may choose none; it `carries` on the state of the router before."""
     choices = f.n_experts + 1
     yield linear("ffn", f"{prefix}.router.down_proj", d, d_router, bias=True)
     if carries:

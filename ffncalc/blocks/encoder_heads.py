@@ -31,7 +31,9 @@ def bare_extra(spec: Spec) -> tuple[Op, ...]:
 
 def to_labels(spec: Spec, rows: Rows = TOKEN, classes: Expr | int | None = None) -> Op:
     """d_model x classes with a bias: as many classes as the config's labels, unless stated."""
-    return linear("head", "classifier", spec.d_model, spec.n_labels if classes is None else classes, bias=True, rows=rows)
+    return linear(
+        "head", "classifier", spec.d_model, spec.n_labels if classes is None else classes, bias=True, rows=rows
+    )
 
 
 def tagger(spec: Spec) -> tuple[Op, ...]:
@@ -76,7 +78,7 @@ def pretraining(spec: Spec) -> tuple[Op, ...]:
 
 
 def sentence_order(spec: Spec) -> tuple[Op, ...]:
-    """Both tasks of ALBERT's pretraining: masked tokens, and the order of two sentences as one of the config's labels."""
+    """Both tasks of ALBERT's pretraining: masked tokens, and the order of two sentences as a label."""
     return (*mlm_head(spec), *pooled_classifier(spec))
 
 

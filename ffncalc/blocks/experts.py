@@ -11,7 +11,7 @@ from ffncalc.spec import Attention, Norm
 
 
 def attention_experts(n_experts: Expr, top_k: Expr, a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
-    """Each expert has a query and an output projection of n_kv_heads heads; keys and values are shared by all of them."""
+    """Each expert has a query and an output projection of n_kv_heads heads; all of them share keys and values."""
     width = a.n_kv_heads * a.d_head
     yield linear("attention", f"{prefix}.router", d, n_experts)
     yield linear("attention", f"{prefix}.experts.q_proj", d, width, copies=n_experts, used=top_k)

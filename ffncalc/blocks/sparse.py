@@ -1,8 +1,8 @@
-"""Latent attention behind an indexer, which scores every key for every query and lets attention meet the best of them."""
+"""Latent attention behind an indexer, which scores every key for every query and lets attention meet the best."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ffncalc.blocks.attention import latent
@@ -19,14 +19,14 @@ class Indexer(NamedTuple):
 
 
 def indexed(index: Indexer | None, a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
-    """DeepSeek-V3.2's attention (arXiv:2512.02556): the window of `a` is the index's top-k. None: an earlier layer's index."""
+    """DeepSeek-V3.2's attention (arXiv:2512.02556); the window of `a` is the top-k. None: an earlier layer's index."""
     if index:
         yield from lightning(index, a.q_lora_rank, d, f"{prefix}.indexer")
     yield from latent(a, d, norm, prefix)
 
 
 def lightning(index: Indexer, d_query: Expr, d: Expr, prefix: str) -> Iterator[Op]:
-    """Queries from a vector of width `d_query`, one key a token, a weight a head: all pairs are scored, whatever is kept."""
+    """Queries from a vector of width `d_query`, one key a token, a weight a head: all pairs are scored."""
     yield linear("attention", f"{prefix}.wq_b", d_query, index.n_heads * index.d_head)
     yield linear("attention", f"{prefix}.wk", d, index.d_head)
     yield scale("norm", f"{prefix}.k_norm", index.d_head, bias=True)
@@ -50,13 +50,13 @@ def gated_by_head(index: Indexer | None, a: Attention, d: Expr, norm: Norm, pref
 
 
 def gated_queries(index: Indexer | None, a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
-    """The same with one matrix for queries and gates, from the query's latent vector and another of its rank (A.X-K2)."""
+    """The same with one matrix for queries and gates, from the query's latent vector and one more like it (A.X-K2)."""
     yield from without(("q_b_proj",), indexed(index, a, d, norm, prefix))
     yield linear("attention", f"{prefix}.q_gate_proj", 2 * a.q_lora_rank, a.n_heads * (a.d_nope + a.d_rope + a.d_v))
 
 
 def shared_keys(index: Indexer | None, reuses: bool, a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
-    """Queries and index queries from the stream itself, scores scaled a head; the keys' latent may be an earlier layer's."""
+    """Queries and index queries from the stream itself, scores scaled a head; the latent may be an earlier layer's."""
     if index:
         yield scale("norm", f"{prefix}.indexer.q_input_norm", d, bias=True)
         yield from lightning(index, d, d, f"{prefix}.indexer")
@@ -70,12 +70,9 @@ def without(names: tuple[str, ...], ops: Iterator[Op]) -> Iterator[Op]:
     return (op for op in ops if op.name.rpartition(".")[2] not in names)
 
 
-IndexedBlock = Callable[..., Iterator[Op]]
-
-
 # ------------------------------------------------------------------ hyper-connections
 def hyper_connection(part: str, name: str, n_streams: Expr, outputs: Expr, n_scales: int, d: Expr) -> Iterator[Op]:
-    """Weights that mix the residual's streams, computed from all of them (arXiv:2409.19606): a matrix, a bias, some scales."""
+    """What mixes the residual's streams, made from all of them (arXiv:2409.19606): a matrix, a bias, some scales."""
     yield linear(part, f"{name}.fn", n_streams * d, outputs)
     yield scale(part, f"{name}.base", outputs)
     yield scale(part, f"{name}.scale", n_scales)

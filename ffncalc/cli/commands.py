@@ -10,6 +10,8 @@ COMMANDS = {
     "flops": "Count the FLOPs of a token and of a sequence: FFN, projections, scores, head.",
     "hidden-dim": "Work out the hidden width of an FFN, step by step.",
     "compare": "Set two or more models side by side.",
+    "check": "Hold sizing checks against their models, for CI.",
+    "diff": "Say which sizes changed between two configs, and what that did to every number.",
     "configs": "List the bundled configs, or print one.",
     "families": "List the architectures that are understood, or show one.",
     "completion": "Print the completion script of a shell.",

@@ -4,9 +4,11 @@ from typing import Annotated
 
 import typer
 
+from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
 from ffncalc.cli.options import (
+    Asserts,
     Explain,
     Format,
     Head,
@@ -42,10 +44,11 @@ def command(
     vocab_size: VocabSize = None,
     tied: Tied = None,
     strict: Strict = False,
+    asserts: Asserts = None,
     format: Format = "table",
     json: Json = False,
     explain: Explain = False,
-) -> None:
+) -> int:
     """FFN against attention's projections and scores, the head apart; where attention overtakes the FFN.
 
     A multiply-accumulate is 2 FLOPs; only matmuls count, as torch's own counter has it. Rules of thumb stand beside.
@@ -64,5 +67,7 @@ def command(
         whole_number("--tokens", tokens) if tokens else None,
     )
     reports = [flops(model, work) for model in load_all(models, head, vocab_size, tied)]
+    failed = checked.failures(asserts, reports, flops_data, "total", "per_token")
     output.warn((w for report in reports for w in report.warnings), strict)
     output.show(form, reports, flops_data, "flops", "explain_flops" if explain else None)
+    return checked.exit_code(failed)

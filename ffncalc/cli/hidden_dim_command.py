@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
+from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
-from ffncalc.cli.options import Explain, Format, Json, one_of, output_format, positive_number, whole_number
+from ffncalc.cli.options import Asserts, Explain, Format, Json, one_of, output_format, positive_number, whole_number
 
 
 def command(
@@ -20,10 +21,11 @@ def command(
     rounding: Annotated[
         str | None, typer.Option("--round", metavar="up|nearest|down", help="Which way (default: up; matched: nearest).")
     ] = None,
+    asserts: Asserts = None,
     format: Format = "table",
     json: Json = False,
     explain: Explain = False,
-) -> None:
+) -> int:
     """LLaMA's rule unless told: int(2 x 4d / 3), times the multiplier, rounded up to a multiple.
 
     Each step is shown, with the parameters that the width gives and how far they are from the ungated 8 d^2.
@@ -40,4 +42,6 @@ def command(
         positive_number("--multiplier", multiplier) if multiplier else None,
         one_of("--round", rounding, ROUNDINGS) if rounding else None,
     )
+    failed = checked.failures(asserts, [report], hidden_data)
     output.show(form, [report], hidden_data, "hidden", "explain_hidden" if explain else None)
+    return checked.exit_code(failed)

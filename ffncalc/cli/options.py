@@ -41,6 +41,12 @@ SeqLen = Annotated[
     typer.Option("--seq-len", metavar="T", help="Tokens a sequence (default: 2048, or the position table's length)."),
 ]
 
+# ------------------------------------------------------------------ what is checked
+Asserts = Annotated[
+    list[str] | None,
+    typer.Option("--assert", metavar="EXPR", help="Exit with 1 unless this holds, such as 'total <= 7B'; may be repeated."),
+]
+
 # ------------------------------------------------------------------ what is printed
 Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the result.")]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]

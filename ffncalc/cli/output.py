@@ -61,6 +61,7 @@ def text(form: str, documents: Sequence[Document]) -> str:
     """Documents as Markdown, as plain text at natural width in a pipe, or fitted to the terminal and in colour on one."""
     from ffncalc.render import document as plain
 
+    documents = [plain.visible_document(document) for document in documents]
     if form == "markdown":
         return "\n".join(plain.markdown(document) for document in documents)
     if not sys.stdout.isatty():

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
+from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
-from ffncalc.cli.options import Explain, Format, Head, Json, Models, Strict, Tied, VocabSize, output_format
+from ffncalc.cli.options import Asserts, Explain, Format, Head, Json, Models, Strict, Tied, VocabSize, output_format
 from ffncalc.errors import InputError
 
 ModelOptions = tuple[str | None, str | None, bool | None]  # --head, --vocab-size, --tied
@@ -21,10 +22,11 @@ def command(
     against: Annotated[
         str | None, typer.Option("--against", metavar="CONFIG", help="Hold a checkpoint's tensors against this config.")
     ] = None,
+    asserts: Asserts = None,
     format: Format = "table",
     json: Json = False,
     explain: Explain = False,
-) -> None:
+) -> int:
     """Per kind of layer, by component and in total: what is stored, and what one token passes through.
 
     The FFN's share of a block comes first. --explain gives the formula of every number. Of a checkpoint (.safetensors,
@@ -36,14 +38,17 @@ def command(
 
     form = output_format(format, json)
     if against or any(is_checkpoint(name) for name in models):
-        checkpoints(models, against, form, (head, vocab_size, tied), strict)
-        return
+        return checkpoints(models, against, asserts, form, (head, vocab_size, tied), strict)
     reports = [params(model) for model in load_all(models, head, vocab_size, tied)]
+    failed = checked.failures(asserts, reports, params_data, "params", "dims")
     output.warn((w for report in reports for w in report.warnings), strict)
     output.show(form, reports, params_data, "params", "explain_params" if explain else None)
+    return checked.exit_code(failed)
 
 
-def checkpoints(models: list[str], against: str | None, form: str, options: ModelOptions, strict: bool) -> None:
+def checkpoints(
+    models: list[str], against: str | None, asserts: list[str] | None, form: str, options: ModelOptions, strict: bool
+) -> int:
     """Count checkpoints from their headers, or hold one against a config."""
     from ffncalc.checkpoint import read
     from ffncalc.export import against_data, checkpoint_data
@@ -53,8 +58,13 @@ def checkpoints(models: list[str], against: str | None, form: str, options: Mode
         raise InputError("--against takes one checkpoint")
     tensors = {name: read(name) for name in models}
     if against is None:
-        output.show(form, [count(name, found) for name, found in tensors.items()], checkpoint_data, "checkpoint")
-        return
+        counts = [count(name, found) for name, found in tensors.items()]
+        failed = checked.failures(asserts, counts, checkpoint_data, "params")
+        output.show(form, counts, checkpoint_data, "checkpoint")
+        return checked.exit_code(failed)
     (model,) = load_all([against], *options)
     output.warn(model.spec.warnings, strict)
-    output.show(form, [compare(models[0], tensors[models[0]], model)], against_data, "checkpoint")
+    held = compare(models[0], tensors[models[0]], model)
+    failed = checked.failures(asserts, [held], against_data, "params")
+    output.show(form, [held], against_data, "checkpoint")
+    return checked.exit_code(failed)

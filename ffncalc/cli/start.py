@@ -24,6 +24,9 @@ ASCII = {
 }  # fmt: skip
 
 
+MAX_MESSAGE = 1000  # a name that a message repeats may be of any length
+
+
 def ascii_form(char: str) -> str:
     """What to write where the stream has no such character."""
     if "─" <= char <= "╿":  # box drawing
@@ -60,9 +63,11 @@ def prepare_signals() -> None:
 
 
 def complain(kind: str, message: str) -> None:
-    """Write one `ffncalc: KIND: message` to standard error, with control characters in it made visible."""
-    shown = "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in message)
-    print(f"ffncalc: {kind}: {shown}", file=sys.stderr)
+    """Write one line, `ffncalc: KIND: message`, to standard error; what came from outside can't drive the terminal."""
+    from ffncalc.visible import visible
+
+    shown = visible(message)
+    print(f"ffncalc: {kind}: {shown if len(shown) <= MAX_MESSAGE else f'{shown[:MAX_MESSAGE]} ...'}", file=sys.stderr)
 
 
 def quick_answer(argv: list[str]) -> str | None:
@@ -84,6 +89,7 @@ def run(argv: list[str]) -> int:
         code = 0
     else:
         prepare_signals()
+        sys.set_int_max_str_digits(0)  # a result may be longer than any number that is read; readers bound theirs
         from ffncalc.cli.app import run_command
 
         code = run_command(argv)

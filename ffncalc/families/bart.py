@@ -1,7 +1,7 @@
-"""BART and the encoder-decoders that are written like it: a stack each with sizes of its own, one set of tables for both.
+"""BART and the encoder-decoders that are written like it: two stacks with sizes of their own, one set of tables.
 
-Where the embeddings are not tied the classes hold a table beside the shared one for each stack, and the head. Each class
-for causal language modelling is the decoder alone, with the cross-attention that has nothing to attend to here.
+Where the embeddings are not tied the classes hold a table beside the shared one for each stack, and the head. Each
+class for causal language modelling is the decoder alone, its cross-attention with nothing to attend to here.
 """
 
 from __future__ import annotations
@@ -63,8 +63,23 @@ BART = Row(
         "d_model": 1024,
         "tie_word_embeddings": True,
     },
-    spellings={"hidden_size": "d_model", "num_hidden_layers": "encoder_layers", "num_attention_heads": "encoder_attention_heads"},
-    ignores=("is_decoder", "add_cross_attention", "add_bias_logits", "add_final_layer_norm", "normalize_before", "normalize_embedding", "force_bos_token_to_be_generated", "extra_pos_embeddings", "gradient_checkpointing", "do_blenderbot_90_layernorm"),
+    spellings={
+        "hidden_size": "d_model",
+        "num_hidden_layers": "encoder_layers",
+        "num_attention_heads": "encoder_attention_heads",
+    },
+    ignores=(
+        "is_decoder",
+        "add_cross_attention",
+        "add_bias_logits",
+        "add_final_layer_norm",
+        "normalize_before",
+        "normalize_embedding",
+        "force_bos_token_to_be_generated",
+        "extra_pos_embeddings",
+        "gradient_checkpointing",
+        "do_blenderbot_90_layernorm",
+    ),
 )
 PRE_NORM = {"norm.place": "pre", "norm.final": True}
 NO_OFFSET = {"positions.offset": 0}
@@ -72,7 +87,11 @@ NO_OFFSET = {"positions.offset": 0}
 
 def one_more_table(view: View, switch: str) -> tuple[Op, ...]:
     """The wrapper's token table beside the decoder's own, where they are not tied."""
-    return () if view.get("tied") else (lookup("embedding", "wrapper.embed_tokens", view.get("n_vocab"), view.get("d_model")),)
+    return (
+        ()
+        if view.get("tied")
+        else (lookup("embedding", "wrapper.embed_tokens", view.get("n_vocab"), view.get("d_model")),)
+    )
 
 
 def decoder_alone(row: Row, source: str, **says: object) -> Row:
@@ -81,7 +100,9 @@ def decoder_alone(row: Row, source: str, **says: object) -> Row:
 
 
 def _with_causal(row: Row, decoder_class: str, **says: object) -> Row:
-    return row._replace(by_head={"causal": decoder_alone(row, f"transformers {decoder_class}: the decoder alone", **says)})
+    return row._replace(
+        by_head={"causal": decoder_alone(row, f"transformers {decoder_class}: the decoder alone", **says)}
+    )
 
 
 MBART = BART.like(
@@ -109,10 +130,9 @@ PLBART = BART.like(
 
 def _prompt(view: View, name: str, part: str) -> tuple[Op, ...]:
     """Keys and values for every layer of a stack, made from a table of prompts by two matrices (arXiv:2206.12131)."""
-    d, length, middle = (view.size(k, s) for k, s in (("d_model", "d_model"), ("prompt_length", "n_prompts"), ("prompt_mid_dim", "d_prompt")))
-    assert isinstance(d, Expr) and isinstance(length, Expr) and isinstance(middle, Expr)
+    d, middle = view.get("d_model"), view.single("prompt_mid_dim", "d_prompt")
     return (
-        lookup("embedding", f"{view.stack}.{name}_prompt", length, d),
+        lookup("embedding", f"{view.stack}.{name}_prompt", view.single("prompt_length", "n_prompts"), d),
         linear(part, f"{view.stack}.{name}_prompt.up", d, middle, bias=True),
         linear(part, f"{view.stack}.{name}_prompt.down", middle, 2 * view.get("n_layers") * d, bias=True),
     )
@@ -128,7 +148,8 @@ PROMPTED = ("use_prompt", "prompt_length", "prompt_mid_dim")
 
 MVP = BART.like(
     "mvp",
-    "arXiv:2206.12131; transformers MvpForConditionalGeneration, with layer-wise prompts where use_prompt is set (the class of 5.24 builds the decoder's, and none in the encoder)",
+    "arXiv:2206.12131; transformers MvpForConditionalGeneration, layer-wise prompts where use_prompt is set (the class "
+    "of 5.24 builds the decoder's, and none in the encoder)",
     {
         "decoder.stack_extra": Reader(PROMPTED, _prompts, holds_it=False),
         "flops": when("use_prompt", "its prompts stand beside the tokens as keys and values of their own", ""),
@@ -144,8 +165,8 @@ PEGASUS = BART.like(
 
 
 def _global_tokens(view: View, switch: str) -> tuple[Op, ...]:
-    tokens = view.size("num_global_tokens", "n_global")
-    return (lookup("embedding", "embed_global", tokens or view.missing("num_global_tokens"), view.get("d_model")),)  # type: ignore[arg-type]
+    tokens = view.single("num_global_tokens", "n_global")
+    return (lookup("embedding", "embed_global", tokens, view.get("d_model")),)
 
 
 def _norm_of_global_tokens(view: View, switch: str) -> tuple[Op, ...]:
@@ -229,22 +250,23 @@ def _shared(view: View) -> bool:
 
 def _decoder_vocabulary(view: View) -> Expr:
     """The decoder's own table; the class sizes it apart even where both stacks share one in the end."""
-    found = view.size("decoder_vocab_size", "n_vocab") or view.size("vocab_size", "n_vocab")
-    return found if isinstance(found, Expr) else view.missing("vocab_size")
+    own = view.size("decoder_vocab_size", "n_vocab") is not None
+    return view.single("decoder_vocab_size" if own else "vocab_size", "n_vocab")
 
 
 def _output_vocabulary(view: View, switch: str) -> Expr:
-    found = view.size("vocab_size", "n_vocab") if _shared(view) else _decoder_vocabulary(view)
-    return found if isinstance(found, Expr) else view.missing("vocab_size")
+    return view.single("vocab_size", "n_vocab") if _shared(view) else _decoder_vocabulary(view)
 
 
 def _marian_tables(view: View, switch: str) -> tuple[Op, ...]:
-    """Apart from the table that the head goes with: the encoder's, and with shared but untied ones the decoder's too."""
+    """Beside the table that the head goes with: the encoder's, and of shared but untied ones the decoder's too."""
     shared, d = _shared(view), view.get("d_model")
     if shared and view.get("tied"):
         return ()
-    encoder = lookup("embedding", "encoder.embed_tokens", view.size("vocab_size", "n_vocab") or 0, d)  # type: ignore[arg-type]
-    return (encoder, lookup("embedding", "decoder.embed_tokens", _decoder_vocabulary(view), d)) if shared else (encoder,)
+    encoder = lookup("embedding", "encoder.embed_tokens", view.single("vocab_size", "n_vocab"), d)
+    return (
+        (encoder, lookup("embedding", "decoder.embed_tokens", _decoder_vocabulary(view), d)) if shared else (encoder,)
+    )
 
 
 VOCABULARIES = ("vocab_size", "decoder_vocab_size", "share_encoder_decoder_embeddings")
@@ -264,9 +286,12 @@ MARIAN = BART.like(
 
 def _table_and_head(view: View, switch: str) -> Expr:
     """MarianForCausalLM sizes its table by decoder_vocab_size and an untied head by vocab_size."""
-    table, head = _decoder_vocabulary(view), view.size("vocab_size", "n_vocab")
-    if not view.get("tied") and table != head and isinstance(head, Expr) and table.value != head.value:
-        view.fail("decoder_vocab_size and vocab_size differ, and MarianForCausalLM's head is not tied: no one vocabulary", "decoder_vocab_size")
+    table, head = _decoder_vocabulary(view), view.single("vocab_size", "n_vocab")
+    if not view.get("tied") and table.value != head.value:
+        view.fail(
+            "decoder_vocab_size and vocab_size differ, and MarianForCausalLM's head is not tied: no one vocabulary",
+            "decoder_vocab_size",
+        )
     return table
 
 
@@ -301,7 +326,16 @@ NLLB_MOE = M2M_100.like(
         "ffn.router_bias": flag("router_bias"),
     },
     {"num_experts": 128, "encoder_sparse_step": 4, "decoder_sparse_step": 4},
-    ignores=("expert_capacity", "router_dtype", "router_ignore_padding_tokens", "second_expert_policy", "batch_prioritized_routing", "moe_eval_capacity_token_fraction", "moe_token_dropout", "normalize_router_prob_before_dropping"),
+    ignores=(
+        "expert_capacity",
+        "router_dtype",
+        "router_ignore_padding_tokens",
+        "second_expert_policy",
+        "batch_prioritized_routing",
+        "moe_eval_capacity_token_fraction",
+        "moe_token_dropout",
+        "normalize_router_prob_before_dropping",
+    ),
 )
 
 
@@ -309,16 +343,18 @@ def _source_table(view: View, switch: str) -> tuple[Op, ...]:
     """The encoder's table, of the source language; tied embeddings are the decoder's."""
     if view.get("tied"):
         return ()
-    return (lookup("embedding", "encoder.embed_tokens", view.size("src_vocab_size", "n_vocab") or 0, view.get("d_model")),)  # type: ignore[arg-type]
+    return (lookup("embedding", "encoder.embed_tokens", view.single("src_vocab_size", "n_vocab"), view.get("d_model")),)
 
 
 FSMT = BART.like(
     "fsmt",
-    "arXiv:1907.06616; transformers FSMTForConditionalGeneration: a vocabulary for each language, frozen sinusoidal tables",
+    "arXiv:1907.06616; transformers FSMTForConditionalGeneration: a vocabulary a language, frozen sinusoidal tables",
     {
         "n_vocab": key("tgt_vocab_size"),
         # rows for the padding token and those before it
-        "positions.offset": Reader(("pad_token_id",), lambda view, switch: view.number("pad_token_id") + 1, holds_it=False),
+        "positions.offset": Reader(
+            ("pad_token_id",), lambda view, switch: view.number("pad_token_id") + 1, holds_it=False
+        ),
         "embedding.norm": False,
         "model_extra": Reader(("src_vocab_size", "tie_word_embeddings"), _source_table, holds_it=False),
     },
@@ -351,14 +387,21 @@ LED = BART.like(
 
 def _relative_vectors(view: View, switch: str) -> tuple[Op, ...]:
     """Bucketed relative positions of each head, read off the hidden state by a matrix."""
-    buckets = view.size("num_buckets", "n_buckets") or view.missing("num_buckets")
-    assert isinstance(buckets, Expr)
-    return (linear("attention", "self_attn.relative_pos_embeddings", view.get("d_model"), buckets * view.get("attention.n_heads"), bias=True),)
+    buckets = view.single("num_buckets", "n_buckets")
+    return (
+        linear(
+            "attention",
+            "self_attn.relative_pos_embeddings",
+            view.get("d_model"),
+            buckets * view.get("attention.n_heads"),
+            bias=True,
+        ),
+    )
 
 
 def _stream_vectors(view: View, switch: str) -> tuple[Op, ...]:
-    streams = view.size("ngram", "n_gram") or view.missing("ngram")
-    return (lookup("embedding", "decoder.ngram_embeddings", streams, view.get("d_model")),)  # type: ignore[arg-type]
+    streams = view.single("ngram", "n_gram")
+    return (lookup("embedding", "decoder.ngram_embeddings", streams, view.get("d_model")),)
 
 
 PROPHETNET = BART.like(
@@ -395,10 +438,18 @@ ROWS = by_name(
     _with_causal(BART, "BartForCausalLM"),
     _with_causal(MBART, "MBartForCausalLM"),
     _with_causal(PLBART, "PLBartForCausalLM"),
-    _with_causal(MVP, "MvpForCausalLM, without prompts", **{"decoder.stack_extra": Reader(PROMPTED, lambda view, switch: (), holds_it=False)}),
+    _with_causal(
+        MVP,
+        "MvpForCausalLM, without prompts",
+        **{"decoder.stack_extra": Reader(PROMPTED, lambda view, switch: (), holds_it=False)},
+    ),
     _with_causal(PEGASUS, "PegasusForCausalLM"),
     PEGASUS_X,
-    _with_causal(BIGBIRD_PEGASUS, "BigBirdPegasusForCausalLM, whose head is never tied", tied=Reader(("tie_word_embeddings",), lambda view, switch: False)),
+    _with_causal(
+        BIGBIRD_PEGASUS,
+        "BigBirdPegasusForCausalLM, whose head is never tied",
+        tied=Reader(("tie_word_embeddings",), lambda view, switch: False),
+    ),
     _with_causal(BLENDERBOT, "BlenderbotForCausalLM"),
     _with_causal(BLENDERBOT_SMALL, "BlenderbotSmallForCausalLM"),
     _with_causal(MARIAN, "MarianForCausalLM", n_vocab=Reader(VOCABULARIES, _table_and_head)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ffncalc.blocks.encoder_heads import (
     CLASSIFIERS,
     DENSE_CHOICE,
@@ -16,8 +18,8 @@ from ffncalc.blocks.encoder_heads import (
 from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.row import PerLayer, Reader, Row, count, derived, divided, flag, key, text
-from ffncalc.ops import Op, linear, lookup
+from ffncalc.families.row import PerLayer, Reader, Row, also, count, derived, divided, flag, key, sized, text
+from ffncalc.ops import ONCE, Op, linear, lookup
 from ffncalc.resolve import View
 
 
@@ -44,6 +46,20 @@ def usable_positions(name: str, offset: int) -> Reader:
 
 
 AFTER_PADDING = {"positions.n_positions": usable_positions("max_position_embeddings", 2), "positions.offset": 2}
+
+
+def _pooler(view: View) -> Iterator[Op]:
+    """A pooler that is part of the stack, whatever head stands on it."""
+    yield linear("other", "pooler", view.get("d_model"), view.get("d_model"), bias=True, rows=ONCE)
+
+
+POOLED = {"model_extra": also(_pooler)}
+
+
+def weights_only(op: Op) -> Op:
+    """An operation that text alone never runs."""
+    return op._replace(axes=())
+
 
 BERT_HEADS = {
     "mlm": mlm_head,
@@ -100,7 +116,9 @@ ROBERTA = BERT.like(
     {"vocab_size": 50265},
     heads=ROBERTA_HEADS,
 )
-XLM_ROBERTA = ROBERTA.like("xlm-roberta", "arXiv:1911.02116; transformers XLMRobertaForMaskedLM", None, {"vocab_size": 30522})
+XLM_ROBERTA = ROBERTA.like(
+    "xlm-roberta", "arXiv:1911.02116; transformers XLMRobertaForMaskedLM", None, {"vocab_size": 30522}
+)
 CAMEMBERT = XLM_ROBERTA.like("camembert", "arXiv:1911.03894; transformers CamembertForMaskedLM")
 DATA2VEC = XLM_ROBERTA.like("data2vec-text", "arXiv:2202.03555; transformers Data2VecTextForMaskedLM")
 PRE_NORM = {"norm.place": "pre", "norm.final": True}
@@ -129,18 +147,18 @@ IBERT = XLM_ROBERTA.like(
 )
 
 
-def _task_types(view: View, switch: str) -> tuple[Op, ...]:
+def _task_types(view: View) -> Iterator[Op]:
     """ERNIE's table of task types, where the config switches it on."""
-    if not view.flag("use_task_id"):
-        return ()
-    types = view.size("task_type_vocab_size", "task_types") or view.missing("task_type_vocab_size")
-    return (lookup("embedding", "embed_task_types", types, view.get("d_model")),) if isinstance(types, Expr) else ()
+    if view.flag("use_task_id"):
+        yield lookup(
+            "embedding", "embed_task_types", sized(view, "task_type_vocab_size", "task_types"), view.get("d_model")
+        )
 
 
 ERNIE = BERT.like(
     "ernie",
     "arXiv:1904.09223; transformers ErnieForMaskedLM",
-    {"stack_extra": Reader(("use_task_id", "task_type_vocab_size"), _task_types)},
+    {"stack_extra": also(_task_types, "use_task_id", "task_type_vocab_size")},
     {"task_type_vocab_size": 3},
 )
 MEGATRON_BERT = BERT.like(
@@ -160,23 +178,25 @@ ELECTRA = BERT.like(
     "arXiv:2003.10555; transformers ElectraForMaskedLM (generator), ElectraForPreTraining (discriminator): no pooler",
     {"embedding.width": key("embedding_size")},
     {"embedding_size": 128, "hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024},
-    heads={"mlm": mlm_head_once, "causal": mlm_head_once, "pretraining": discriminator, **DENSE_CLASSIFIERS, **DENSE_CHOICE},
+    heads={
+        "mlm": mlm_head_once,
+        "causal": mlm_head_once,
+        "pretraining": discriminator,
+        **DENSE_CLASSIFIERS,
+        **DENSE_CHOICE,
+    },
 )
 
 
 def _stored_layers(view: View, switch: str) -> Expr:
     """ALBERT stores num_hidden_groups groups of inner_group_num layers; num_hidden_layers says how often groups run."""
-    groups, inner = (view.size(name, name) or view.missing(name) for name in ("num_hidden_groups", "inner_group_num"))
-    if not isinstance(groups, Expr) or not isinstance(inner, Expr):
-        view.fail("num_hidden_groups and inner_group_num want a number each")
+    groups, inner = (sized(view, name, name) for name in ("num_hidden_groups", "inner_group_num"))
     return size("n_layers", groups.value * inner.value, "num_hidden_groups x inner_group_num")
 
 
 def _runs(view: View, switch: str) -> Expr | PerLayer:
     """How often a stored layer runs: group floor(i / (layers / groups)) stands at place i."""
-    layers, groups = view.size("num_hidden_layers", "runs") or view.missing("num_hidden_layers"), view.number("num_hidden_groups")
-    if not isinstance(layers, Expr):
-        view.fail("num_hidden_layers wants a number", "num_hidden_layers")
+    layers, groups = sized(view, "num_hidden_layers", "runs"), view.number("num_hidden_groups")
     if layers.value % groups == 0:
         return size("runs", layers.value // groups, "num_hidden_layers / num_hidden_groups")
     met = [i * groups // layers.value for i in range(layers.value)]
@@ -184,13 +204,14 @@ def _runs(view: View, switch: str) -> Expr | PerLayer:
     return PerLayer(size("runs", met.count(group), f"group {group}") for group in range(groups) for _ in range(inner))
 
 
-def _projected_anyway(view: View) -> tuple[Op, ...]:
+def _projected_anyway(view: View) -> Iterator[Op]:
     """The projection of the tables to d_model where both are as wide: ALBERT's kin has it all the same."""
     d, width = view.get("d_model"), view.get("embedding.width")
-    return (linear("embedding", "embed_projection", width, d, bias=True),) if d.value == width.value else ()
+    if d.value == width.value:
+        yield linear("embedding", "embed_projection", width, d, bias=True)
 
 
-ALWAYS_PROJECTED = derived(_projected_anyway)
+ALWAYS_PROJECTED = also(_projected_anyway)
 ALBERT_LAYERS = ("num_hidden_layers", "num_hidden_groups", "inner_group_num")
 ALBERT = BERT.like(
     "albert",
@@ -233,14 +254,10 @@ DISTILBERT = BERT.like(
 )
 
 
-def once_a_stack(name: str, table: str, part: str = "attention") -> Reader:
-    """A table of one number a head, which the whole stack shares."""
-
-    def read(view: View, switch: str) -> tuple[Op, ...]:
-        rows = view.size(name, "relative") or view.missing(name)
-        return (lookup(part, table, rows, view.get("attention.n_heads")),) if isinstance(rows, Expr) else ()
-
-    return Reader((name,), read, holds_it=False)
+def _relative_positions(view: View) -> Iterator[Op]:
+    """One number a head for each bucket of relative positions, for all layers."""
+    buckets = sized(view, "relative_attention_num_buckets", "relative")
+    yield lookup("attention", "relative_attention_bias", buckets, view.get("attention.n_heads"))
 
 
 MPNET = BERT.like(
@@ -250,7 +267,7 @@ MPNET = BERT.like(
         **AFTER_PADDING,
         "cross": False,
         "embedding.token_types": ZERO,
-        "stack_extra": once_a_stack("relative_attention_num_buckets", "relative_attention_bias"),
+        "stack_extra": also(_relative_positions, "relative_attention_num_buckets"),
     },
     {"vocab_size": 30527, "relative_attention_num_buckets": 32},
     heads={"mlm": mlm_head, "pooler": pooler, **DENSE_CLASSIFIERS, **POOLED_CHOICE},

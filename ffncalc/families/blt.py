@@ -1,4 +1,4 @@
-"""The Byte Latent Transformer: a patcher, a local encoder, a global transformer and a local decoder, each of its own width.
+"""The Byte Latent Transformer: a patcher, a local encoder, a global transformer and a local decoder.
 
 The row's stack is the local decoder; what belongs to the three others stands outside it, once for all of their layers.
 """
@@ -17,8 +17,20 @@ from ffncalc.ops import Op, linear, lookup, scale
 from ffncalc.resolve import View
 
 _INNER = {
-    "patcher": {"hidden_size": 768, "num_hidden_layers": 14, "num_attention_heads": 12, "intermediate_size": 2048, "vocab_size": 260},
-    "encoder": {"hidden_size": 1024, "num_hidden_layers": 1, "num_attention_heads": 16, "vocab_size": 260, "cross_attn_k": 2},
+    "patcher": {
+        "hidden_size": 768,
+        "num_hidden_layers": 14,
+        "num_attention_heads": 12,
+        "intermediate_size": 2048,
+        "vocab_size": 260,
+    },
+    "encoder": {
+        "hidden_size": 1024,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 16,
+        "vocab_size": 260,
+        "cross_attn_k": 2,
+    },
     "global": {"hidden_size": 2048, "num_hidden_layers": 25, "num_attention_heads": 16, "intermediate_size": 5632},
     "decoder": {
         "hidden_size": 1024,
@@ -31,7 +43,14 @@ _INNER = {
     },
 }
 # What the four inner configs hold beside sizes; heads divide the width, and the outer config says what is tied.
-_NEVER_COUNTS = ("max_position_embeddings", "tie_word_embeddings", "sliding_window", "head_dim", "hidden_size_global", "vocab_size")
+_NEVER_COUNTS = (
+    "max_position_embeddings",
+    "tie_word_embeddings",
+    "sliding_window",
+    "head_dim",
+    "hidden_size_global",
+    "vocab_size",
+)
 
 
 class Part(NamedTuple):
@@ -76,7 +95,11 @@ def _blocks(part: Part) -> Iterator[Op]:
     yield scale("norm", f"{part.name}.input_layernorm", part.d, copies=part.layers)
     yield from _projections(part, f"{part.name}.self_attn", part.layers)
     yield scale("norm", f"{part.name}.post_attention_layernorm", part.d, copies=part.layers)
-    for name, d_in, d_out in (("gate_proj", part.d, part.d_ff), ("up_proj", part.d, part.d_ff), ("down_proj", part.d_ff, part.d)):
+    for name, d_in, d_out in (
+        ("gate_proj", part.d, part.d_ff),
+        ("up_proj", part.d, part.d_ff),
+        ("down_proj", part.d_ff, part.d),
+    ):
         yield linear("ffn", f"{part.name}.mlp.{name}", d_in, d_out, copies=part.layers)
 
 
@@ -98,7 +121,11 @@ def _outside_the_decoder(view: View) -> Iterator[Op]:
         yield from _patcher(view)
     groups = view.numbers("encoder_hash_byte_group_size") or [3, 4, 5, 6, 7, 8]
     tables = len(groups) * view.number("encoder_hash_byte_group_nb_functions")
-    rows = size("n_hashes", tables * view.number("encoder_hash_byte_group_vocab"), "group sizes x functions x encoder_hash_byte_group_vocab")
+    rows = size(
+        "n_hashes",
+        tables * view.number("encoder_hash_byte_group_vocab"),
+        "group sizes x functions x encoder_hash_byte_group_vocab",
+    )
     yield lookup("embedding", "encoder_hash_tok_embedding", rows, encoder.d)
     yield from _blocks(encoder)
     yield from _cross(view, encoder)
@@ -109,7 +136,12 @@ def _outside_the_decoder(view: View) -> Iterator[Op]:
         yield linear("embedding", "global.token_embedding_projection", patch, middle.d)
     yield from _blocks(middle)
     d_global = _whole(view, "decoder_config.hidden_size_global", "d_global")
-    yield linear("embedding", "decoder.patch_embedding_projection", d_global, view.number("decoder_config.cross_attn_k") * decoder.d)
+    yield linear(
+        "embedding",
+        "decoder.patch_embedding_projection",
+        d_global,
+        view.number("decoder_config.cross_attn_k") * decoder.d,
+    )
     yield from _cross(view, decoder)
     _same(view, encoder, decoder)
 
@@ -125,10 +157,15 @@ def _patcher(view: View) -> Iterator[Op]:
 
 def _same(view: View, encoder: Part, decoder: Part) -> None:
     """One table of bytes is listed for both ends, so their sizes have to agree."""
-    pairs = (("hidden_size", encoder.d.value, decoder.d.value), ("vocab_size", view.number("encoder_config.vocab_size"), view.number("vocab_size")))
+    pairs = (
+        ("hidden_size", encoder.d.value, decoder.d.value),
+        ("vocab_size", view.number("encoder_config.vocab_size"), view.number("vocab_size")),
+    )
     for name, first, second in pairs:
         if first != second:
-            view.fail(f"{name} of encoder_config is {first:,}, and {second:,} at the decoder's end; ffncalc counts BLT where they agree")
+            view.fail(
+                f"{name} of encoder_config is {first:,}, the decoder's {second:,}; ffncalc counts BLT if they agree"
+            )
 
 
 BLT = LLAMA.like(

@@ -1,19 +1,28 @@
-"""Dense decoders on LayerNorm: GPT's descendants (GPT-J, NeoX, OPT, BLOOM, Falcon, MPT, ...), which came before LLaMA or beside it."""
+"""GPT's descendants with names of keys of their own: GPT-J, GPT-Neo, GPT-NeoX, OPT and their kin."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from ffncalc.blocks.ends import lm_head
-from ffncalc.expr import ONE, ZERO, Expr, size
+from ffncalc.expr import ONE, ZERO, size
 from ffncalc.families import by_name
-from ffncalc.families.gpt import GPT2
-from ffncalc.families.llama import LLAMA
-from ffncalc.families.row import PerLayer, Reader, Row, derived, divided, each_layer, flag, key, nullable, text, times, when
+from ffncalc.families.gpt import GPT2, GPT_NAMES
+from ffncalc.families.row import (
+    PerLayer,
+    Reader,
+    derived,
+    divided,
+    each_layer,
+    flag,
+    key,
+    text,
+    times,
+    when,
+)
 from ffncalc.ops import Op, linear, lookup, scale
 from ffncalc.resolve import View
 from ffncalc.spec import Spec
 
+# GPT-2 for those that have names of keys of their own
+GPT = GPT2._replace(spellings={})
 D_OVER_HEADS = {"attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head"))}
 HIDDEN = {
     "d_model": key("hidden_size"),
@@ -21,7 +30,6 @@ HIDDEN = {
     "attention.n_heads": key("num_attention_heads"),
 }
 ROTARY = {"positions.kind": "rotary", "positions.n_positions": ZERO}
-GPT_NAMES = {"hidden_size": "n_embd", "max_position_embeddings": "n_positions", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
 ONE_NORM = {"norm.place": "one", "parallel": True}
 
 # ------------------------------------------------------------------ GPT-2's own keys
@@ -30,18 +38,36 @@ GPT_SW3 = GPT2.like("gpt-sw3", "arXiv:2305.12987; transformers GPTSw3Tokenizer o
 GPT_BIGCODE = GPT2.like(
     "gpt_bigcode",
     "arXiv:2301.03988; transformers GPTBigCodeForCausalLM: one key/value head for all queries",
-    {"attention.n_kv_heads": when("multi_query", size("n_kv_heads", 1, "multi_query"), derived(lambda view: view.get("attention.n_heads")))},
+    {
+        "attention.n_kv_heads": when(
+            "multi_query", size("n_kv_heads", 1, "multi_query"), derived(lambda view: view.get("attention.n_heads"))
+        )
+    },
     {"multi_query": True},
-    spellings=GPT_NAMES,
-    ignores=("num_key_value_heads", "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "inference_runner", "validate_runner_input", "pre_allocate_kv_cache", "max_batch_size"),
+    ignores=(
+        "num_key_value_heads",
+        "attention_softmax_in_fp32",
+        "scale_attention_softmax_in_fp32",
+        "inference_runner",
+        "validate_runner_input",
+        "pre_allocate_kv_cache",
+        "max_batch_size",
+    ),
 )
 
 GPTJ = GPT2.like(
     "gptj",
-    "github.com/kingoflolz/mesh-transformer-jax; transformers GPTJForCausalLM: parallel blocks on one norm, biases in the FFN and the head only",
+    "github.com/kingoflolz/mesh-transformer-jax; transformers GPTJForCausalLM: parallel blocks on one norm, biases in "
+    "the FFN and the head only",
     {**ROTARY, **ONE_NORM, "cross": False, "attention.bias": "", "head_bias": True},
-    {"vocab_size": 50400, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16, "tie_word_embeddings": False},
-    spellings=GPT_NAMES,
+    {
+        "vocab_size": 50400,
+        "n_positions": 2048,
+        "n_embd": 4096,
+        "n_layer": 28,
+        "n_head": 16,
+        "tie_word_embeddings": False,
+    },
     ignores=("n_positions", "rotary", "scale_attn_weights"),
 )
 
@@ -58,39 +84,47 @@ OPENAI_GPT = GPT2.like(
         "norm.final": False,
     },
     {"vocab_size": 40478, "n_positions": 512},
-    spellings=GPT_NAMES,
 )
 
 CTRL = GPT2.like(
     "ctrl",
     "arXiv:1909.05858; transformers CTRLLMHeadModel: sinusoidal positions, a bias on the head",
-    {"cross": False, "ffn.d_ff": key("dff"), "ffn.activation": "relu", "positions.kind": "sinusoidal", "head_bias": True},
+    {
+        "cross": False,
+        "ffn.d_ff": key("dff"),
+        "ffn.activation": "relu",
+        "positions.kind": "sinusoidal",
+        "head_bias": True,
+    },
     {"vocab_size": 246534, "n_positions": 256, "n_embd": 1280, "dff": 8192, "n_layer": 48, "n_head": 16},
-    spellings=GPT_NAMES,
 )
 
 
 def _pixel_head(spec: Spec) -> tuple[Op, ...]:
     """ImageGPT's head: every colour but the start token, which is never predicted."""
     vocabulary = spec.n_vocab.value if spec.n_vocab else 0
-    return (linear("head", "lm_head", spec.d_model, size("n_colours", vocabulary - 1, "vocab_size - 1"), tied=spec.tied),)
+    return (
+        linear("head", "lm_head", spec.d_model, size("n_colours", vocabulary - 1, "vocab_size - 1"), tied=spec.tied),
+    )
 
 
 IMAGEGPT = GPT2.like(
     "imagegpt",
-    "Chen et al. 2020; transformers ImageGPTModel, ImageGPTForCausalImageModeling: norms without biases, pixels for tokens",
+    "Chen et al. 2020; transformers ImageGPTModel, ImageGPTForCausalImageModeling: norms without biases, pixels for "
+    "tokens",
     {"norm.bias": False},
     {"vocab_size": 513, "n_embd": 512, "n_layer": 24, "n_head": 8, "tie_word_embeddings": False},
     heads={"causal": _pixel_head},
-    spellings=GPT_NAMES,
 )
+
+
+TRAJECTORY_KEYS = ("state_dim", "act_dim", "max_ep_len")
 
 
 def _trajectory(view: View, switch: str) -> tuple[Op, ...]:
     """What turns returns, states and actions into the stream, and predicts them from it again."""
     d = view.get("d_model")
-    states, actions, steps = (view.size(name, leaf) for name, leaf in (("state_dim", "d_state"), ("act_dim", "d_action"), ("max_ep_len", "n_steps")))
-    assert isinstance(states, Expr) and isinstance(actions, Expr) and isinstance(steps, Expr)
+    states, actions, steps = (size(name, view.number(name), name) for name in TRAJECTORY_KEYS)
     parts = (("return", ONE), ("state", states), ("action", actions))
     return (
         lookup("embedding", "embed_timestep", steps, d),
@@ -100,10 +134,13 @@ def _trajectory(view: View, switch: str) -> tuple[Op, ...]:
     )
 
 
-DECISION_TRANSFORMER = GPT2.like(
+DECISION_TRANSFORMER = GPT.like(
     "decision_transformer",
     "arXiv:2106.01345; transformers DecisionTransformerModel: GPT-2 on returns, states and actions",
-    {"d_model": key("hidden_size"), "model_extra": Reader(("state_dim", "act_dim", "max_ep_len"), _trajectory, holds_it=False)},
+    {
+        "d_model": key("hidden_size"),
+        "model_extra": Reader(TRAJECTORY_KEYS, _trajectory, holds_it=False),
+    },
     {"vocab_size": 1, "hidden_size": 128, "n_layer": 3, "n_head": 1, "state_dim": 17, "act_dim": 4, "max_ep_len": 4096},
     heads={},
     spellings={name: other for name, other in GPT_NAMES.items() if name != "hidden_size"},
@@ -120,9 +157,13 @@ def _expanded(view: View) -> list[str]:
     try:
         kinds = [str(kind) for pattern, repeat in listed for _ in range(repeat) for kind in pattern]
     except (TypeError, ValueError):
-        view.fail("attention_types is not a list such as [[[\"global\", \"local\"], 12]]", "attention_types")
+        view.fail('attention_types is not a list such as [[["global", "local"], 12]]', "attention_types")
     if len(kinds) != view.n_layers() or not set(kinds) <= {"global", "local"}:
-        view.fail(f"attention_types lists {len(kinds)} layers of kinds {sorted(set(kinds))}; want {view.n_layers()}, each global or local", "attention_types")
+        view.fail(
+            f"attention_types lists {len(kinds)} layers of kinds {sorted(set(kinds))}; want {view.n_layers()}, each "
+            f"global or local",
+            "attention_types",
+        )
     return kinds
 
 
@@ -131,9 +172,10 @@ def _local_windows(view: View, switch: str) -> PerLayer:
     return PerLayer(window if kind == "local" else ZERO for kind in _expanded(view))
 
 
-GPT_NEO = GPT2.like(
+GPT_NEO = GPT.like(
     "gpt_neo",
-    "github.com/EleutherAI/gpt-neo; transformers GPTNeoForCausalLM: a window in every other layer, no biases on q, k and v",
+    "github.com/EleutherAI/gpt-neo; transformers GPTNeoForCausalLM: a window in every other layer, no biases on q, k "
+    "and v",
     {
         "d_model": key("hidden_size"),
         "n_layers": key("num_layers"),
@@ -156,7 +198,7 @@ GPT_NEO = GPT2.like(
     ignores=("attention_layers", "embed_dropout"),
 )
 
-GPT_NEOX = GPT2.like(
+GPT_NEOX = GPT.like(
     "gpt_neox",
     "arXiv:2204.06745; transformers GPTNeoXForCausalLM: two norms a block, also where its halves are parallel",
     {
@@ -182,11 +224,15 @@ GPT_NEOX = GPT2.like(
 
 GPT_NEOX_JAPANESE = GPT_NEOX.like(
     "gpt_neox_japanese",
-    "github.com/EleutherAI/gpt-neox (abeja); transformers GPTNeoXJapaneseForCausalLM: no biases but the last layer's output's",
+    "github.com/EleutherAI/gpt-neox (abeja); transformers GPTNeoXJapaneseForCausalLM: no biases but the last layer's "
+    "output's",
     {
         "parallel": False,
         "attention.bias": each_layer((), lambda view, i: "o" if i == view.n_layers() - 1 else ""),
-        "ffn.d_ff": Reader(("intermediate_multiple_size",), lambda view, s: times(view.number("intermediate_multiple_size"), "d_model", "d_ff")(view)),
+        "ffn.d_ff": Reader(
+            ("intermediate_multiple_size",),
+            lambda view, s: times(view.number("intermediate_multiple_size"), "d_model", "d_ff")(view),
+        ),
         "ffn.bias": False,
     },
     {
@@ -218,9 +264,10 @@ def _opt_has_final_norm(view: View) -> bool:
     return view.flag("do_layer_norm_before") and not view.flag("_remove_final_layer_norm")
 
 
-OPT = GPT2.like(
+OPT = GPT.like(
     "opt",
-    "arXiv:2205.01068; transformers OPTForCausalLM: two rows of positions more than it says; the 350m has a narrower token table, "
+    "arXiv:2205.01068; transformers OPTForCausalLM: two rows of positions more than it says; the 350m has a narrower "
+    "token table, "
     "norms after the sublayers and no final one",
     {
         **HIDDEN,
@@ -253,10 +300,16 @@ OPT = GPT2.like(
     heads={"causal": _narrow_head},
 )
 
-BIOGPT = GPT2.like(
+BIOGPT = GPT.like(
     "biogpt",
     "Luo et al. 2022; transformers BioGptForCausalLM: two rows of positions more than it says",
-    {**HIDDEN, "cross": False, "ffn.d_ff": key("intermediate_size"), "positions.n_positions": key("max_position_embeddings"), "positions.offset": 2},
+    {
+        **HIDDEN,
+        "cross": False,
+        "ffn.d_ff": key("intermediate_size"),
+        "positions.n_positions": key("max_position_embeddings"),
+        "positions.offset": 2,
+    },
     {
         "vocab_size": 42384,
         "hidden_size": 1024,
@@ -267,7 +320,7 @@ BIOGPT = GPT2.like(
     },
 )
 
-XGLM = GPT2.like(
+XGLM = GPT.like(
     "xglm",
     "arXiv:2112.10668; transformers XGLMForCausalLM: sinusoidal positions, which are computed",
     {
@@ -283,199 +336,7 @@ XGLM = GPT2.like(
     ignores=("max_position_embeddings",),
 )
 
-# ------------------------------------------------------------------ BLOOM, Falcon, MPT
-ALIBI = {"positions.kind": "alibi", "positions.n_positions": ZERO}
-
-BLOOM = GPT2.like(
-    "bloom",
-    "arXiv:2211.05100; transformers BloomForCausalLM: ALiBi, a norm after the embedding",
-    {**ALIBI, "d_model": key("hidden_size"), "cross": False, "ffn.d_ff": derived(times(4, "d_model", "d_ff")), "embedding.norm": True},
-    {"vocab_size": 250880, "hidden_size": 64, "n_layer": 2, "n_head": 8},
-    spellings={"n_embed": "hidden_size", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head"},
-    ignores=("slow_but_exact", "attention_softmax_in_fp32", "masked_softmax_fusion", "bias_dropout_fusion", "offset_alibi", "skip_bias_add", "skip_bias_add_qkv", "unk_token_id"),
-)
-
-
-def _falcon_kv_heads(view: View, switch: str) -> Any:
-    """num_kv_heads counts only in the new architecture; before it, multi_query is one head and the rest as many as queries."""
-    if view.flag("new_decoder_architecture"):
-        return view.size("num_kv_heads", switch) or view.get("attention.n_heads")
-    return size("n_kv_heads", 1, "multi_query") if view.flag("multi_query") else view.get("attention.n_heads")
-
-
-def _falcon_norms(view: View, switch: str) -> str:
-    """Two norms where the halves follow each other, and in the new architecture unless the file says one; else one."""
-    two = view.number("num_ln_in_parallel_attn") or (2 if view.flag("new_decoder_architecture") else 1)
-    return "pre" if two == 2 or not view.flag("parallel_attn") else "one"
-
-
-FALCON = GPT2.like(
-    "falcon",
-    "arXiv:2311.16867; transformers FalconForCausalLM; the checkpoints store the tied head a second time",
-    {
-        **HIDDEN,
-        "cross": False,
-        "parallel": flag("parallel_attn"),
-        "attention.n_kv_heads": Reader(("num_kv_heads", "multi_query", "new_decoder_architecture"), _falcon_kv_heads),
-        "attention.bias": flag("bias", "qkvo", ""),
-        "ffn.d_ff": key("ffn_hidden_size", times(4, "d_model", "d_ff")),
-        "ffn.bias": flag("bias"),
-        "ffn.activation": text("activation", "gelu"),
-        "norm.place": Reader(("num_ln_in_parallel_attn", "parallel_attn"), _falcon_norms),
-        "positions.kind": flag("alibi", "alibi", "rotary"),
-        "positions.n_positions": ZERO,
-    },
-    {
-        "vocab_size": 65024,
-        "hidden_size": 4544,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 71,
-        "multi_query": True,
-        "parallel_attn": True,
-    },
-    spellings={"n_embed": "hidden_size"},
-    ignores=("max_position_embeddings", "ff_factor"),
-)
-
-REFINED_WEB_KEYS = {"n_layer": "num_hidden_layers", "n_head": "num_attention_heads", "n_head_kv": "num_kv_heads"}
-REFINED_WEB_MODEL = FALCON.like(
-    "RefinedWebModel", "modeling_RW.py of the first Falcon-7B and Falcon-RW checkpoints, with names of keys of its own", spellings=REFINED_WEB_KEYS
-)
-REFINED_WEB = FALCON.like(
-    "RefinedWeb", "modeling_RW.py of the first Falcon-40B checkpoint", {}, {"new_decoder_architecture": True}, spellings=REFINED_WEB_KEYS
-)
-
-
-def _mpt_kv_heads(view: View, switch: str) -> Any:
-    """The class has as many as query heads; the published grouped models (replit-code-v1_5) state theirs, which count."""
-    kind = view.text("attn_config.attn_type") or "multihead_attention"
-    if kind == "multiquery_attention":
-        return size("n_kv_heads", 1, "attn_config.attn_type")
-    grouped = kind == "grouped_query_attention"
-    return (view.size("attn_config.kv_n_heads", switch) if grouped else None) or view.get("attention.n_heads")
-
-
-MPT_UNCOUNTED = "attn_impl attn_pdrop attn_uses_sequence_id alibi_bias_max clip_qkv prefix_lm softmax_scale kv_n_heads rope rope_theta".split()
-MPT_FIXED = {"expansion_ratio": 4, "no_bias": True, "attn_config.qk_ln": False, "attn_config.alibi": True}
-
-
-def _mpt_width(view: View, switch: str) -> Expr:
-    """4 x d_model, as the class has it whatever the file says; what it doesn't heed is worth a warning."""
-    for name, fixed in MPT_FIXED.items():
-        value, _ = view.resolver.raw(name)
-        if value not in (None, fixed):
-            view.resolver.warnings.append(f"{view.resolver.config.at(name)}: {name} is {value!r}; counted as {fixed!r}, which is all that MptForCausalLM builds")
-    return times(4, "d_model", "d_ff")(view)
-
-
-MPT = GPT2.like(
-    "mpt",
-    "MosaicML 2023; transformers MptForCausalLM: ALiBi, no biases, norms without biases; the FFN is always 4 x d_model wide",
-    {
-        **ALIBI,
-        "d_model": key("d_model"),
-        "n_layers": key("n_layers"),
-        "cross": False,
-        "attention.n_heads": key("n_heads"),
-        "attention.n_kv_heads": Reader(("attn_config.kv_n_heads", "attn_config.attn_type"), _mpt_kv_heads),
-        "attention.bias": "",
-        "ffn.d_ff": Reader(tuple(MPT_FIXED), _mpt_width, holds_it=False),
-        "ffn.bias": False,
-        "norm.bias": False,
-    },
-    {"vocab_size": 50368, "d_model": 2048, "n_heads": 16, "n_layers": 24},
-    spellings={"num_attention_heads": "n_heads", "hidden_size": "d_model", "num_hidden_layers": "n_layers"},
-    ignores=("learned_pos_emb", "emb_pdrop", "init_config", "init_device", "embedding_fraction", "norm_type", *(f"attn_config.{k}" for k in MPT_UNCOUNTED)),
-)
-
-# ------------------------------------------------------------------ LLaMA's keys on LayerNorm
-PHI = LLAMA.like(
-    "phi",
-    "arXiv:2309.05463; transformers PhiForCausalLM: parallel blocks on one norm, biases everywhere, also on the head",
-    {
-        **ONE_NORM,
-        "attention.bias": "qkvo",
-        "attention.window": ZERO,
-        "attention.qk_norm": flag("qk_layernorm", "head", "none"),
-        "attention.qk_norm_bias": True,
-        "ffn.kind": "plain",
-        "ffn.activation": text("hidden_act", "gelu_tanh"),
-        "ffn.bias": True,
-        "norm.kind": "layer",
-        "head_bias": True,
-    },
-    {"vocab_size": 51200, "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 24, "num_attention_heads": 32},
-)
-
-PERSIMMON = LLAMA.like(
-    "persimmon",
-    "Adept 2023; transformers PersimmonForCausalLM: squared ReLU, biases everywhere, norms on each head of queries and keys",
-    {
-        **D_OVER_HEADS,
-        "attention.n_kv_heads": derived(lambda view: view.get("attention.n_heads")),
-        "attention.bias": "qkvo",
-        "attention.window": ZERO,
-        "attention.qk_norm": flag("qk_layernorm", "head", "none"),
-        "attention.qk_norm_bias": True,
-        "ffn.kind": "plain",
-        "ffn.activation": text("hidden_act", "relu2"),
-        "ffn.bias": True,
-        "norm.kind": "layer",
-    },
-    {"vocab_size": 262144, "intermediate_size": 16384, "num_hidden_layers": 36, "num_attention_heads": 64, "qk_layernorm": True},
-)
-
-
-def _norm_of_each_head(view: View, switch: str) -> tuple[Op, ...]:
-    """StableLM's norms on queries and keys: one LayerNorm without bias for each of the heads."""
-    if not view.flag("qk_layernorm"):
-        return ()
-    heads = (("q", "attention.n_heads"), ("k", "attention.n_kv_heads"))
-    return tuple(scale("norm", f"self_attn.{x}_layernorm", view.get("attention.d_head"), copies=view.get(n)) for x, n in heads)
-
-
-STABLELM = LLAMA.like(
-    "stablelm",
-    "arXiv:2402.17834; transformers StableLmForCausalLM: LayerNorm with biases, biases on q, k and v by flag; one norm where parallel",
-    {
-        **D_OVER_HEADS,
-        "parallel": flag("use_parallel_residual"),
-        "attention.bias": flag("use_qkv_bias", "qkv", ""),
-        "attention.window": ZERO,
-        "ffn.bias": False,
-        "norm.kind": "layer",
-        "norm.place": flag("use_parallel_residual", "one", "pre"),
-        "extra": Reader(("qk_layernorm",), _norm_of_each_head, holds_it=False),
-    },
-    {"vocab_size": 50304, "hidden_size": 2560, "intermediate_size": 6912, "num_key_value_heads": 32},
-)
-
-STARCODER2 = LLAMA.like(
-    "starcoder2",
-    "arXiv:2402.19173; transformers Starcoder2ForCausalLM: biases everywhere, LayerNorm, no gate, one window for all layers",
-    {
-        "attention.bias": flag("use_bias", "qkvo", ""),
-        "attention.window": nullable("sliding_window"),
-        "ffn.kind": "plain",
-        "ffn.activation": text("hidden_act", "gelu_tanh"),
-        "ffn.bias": flag("use_bias"),
-        "norm.kind": "layer",
-    },
-    {
-        "vocab_size": 49152,
-        "hidden_size": 3072,
-        "intermediate_size": 12288,
-        "num_hidden_layers": 30,
-        "num_attention_heads": 24,
-        "num_key_value_heads": 2,
-        "use_bias": True,
-        "tie_word_embeddings": True,
-    },
-    ignores=("attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "mlp_type", "norm_type"),
-)
-
 ROWS = by_name(
     GPT_SW3, GPT_BIGCODE, GPTJ, CODEGEN, OPENAI_GPT, CTRL, IMAGEGPT, DECISION_TRANSFORMER, GPT_NEO, GPT_NEOX,
-    GPT_NEOX_JAPANESE, OPT, BIOGPT, XGLM, BLOOM, FALCON, REFINED_WEB_MODEL, REFINED_WEB, MPT, PHI, PERSIMMON, STABLELM,
-    STARCODER2,
+    GPT_NEOX_JAPANESE, OPT, BIOGPT, XGLM,
 )  # fmt: skip

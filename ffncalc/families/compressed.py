@@ -9,20 +9,13 @@ from ffncalc.blocks.compressed import Compressor, GroupedOutput, block_index, co
 from ffncalc.blocks.sparse import hyper_connection
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.experts import DENSE_OR_SPARSE, DEEPSEEK
+from ffncalc.families.experts import DEEPSEEK, DENSE_OR_SPARSE
 from ffncalc.families.llama import BIASLESS, LLAMA
-from ffncalc.families.moe import mixture
-from ffncalc.families.row import PerLayer, Reader, count, derived, each_layer, flag, key, layer_types, nullable
-from ffncalc.families.sparse import hyper_head, index_of, streams
+from ffncalc.families.moe import listed, mixture
+from ffncalc.families.row import PerLayer, count, derived, flag, key, layer_types, nullable
+from ffncalc.families.sparse import hyper_head, index_of, need, streams
 from ffncalc.ops import Op, scale
 from ffncalc.resolve import View
-
-
-def need(view: View, name: str, leaf: str) -> Expr:
-    """The size that a key states, under the name of a leaf."""
-    found = view.size(name, leaf)
-    return found if isinstance(found, Expr) else view.missing(name)
-
 
 # ------------------------------------------------------------------ DeepSeek-V4
 _RATIOS = {0: "sliding_attention", 4: "compressed_sparse_attention", 128: "heavily_compressed_attention"}
@@ -30,22 +23,29 @@ _RATIOS = {0: "sliding_attention", 4: "compressed_sparse_attention", 128: "heavi
 
 def _v4_layer(view: View, layer: int) -> str:
     """layer_types, else the published compress_ratios, else two heavily compressed layers and then every other one."""
-    listed = view.words("layer_types", tuple(_RATIOS.values()))
-    ratios = view.numbers("compress_ratios")
-    if listed:
-        return listed[layer]
-    if ratios and (len(ratios) < view.n_layers() or ratios[layer] not in _RATIOS):
-        view.fail(f"compress_ratios has to give 0, 4 or 128 for each of {view.n_layers()} layers", "compress_ratios")
+    stated = view.words("layer_types", tuple(_RATIOS.values()))
+    ratios = listed(view, "compress_ratios")
+    if stated:
+        return stated[layer]
+    if ratios and ratios[layer] not in _RATIOS:
+        view.fail(f"compress_ratios has {ratios[layer]}; want 0, 4 or 128", "compress_ratios")
     return _RATIOS[ratios[layer] if ratios else 4 if layer >= 2 and layer % 2 else 128]
+
+
+def _rate(view: View, short: str, name: str) -> Expr:
+    old = view.size(f"compress_rate_{short}", "rate")
+    return old if isinstance(old, Expr) else need(view, f"compress_rates.{name}", "rate")
 
 
 def _v4_attention(view: View) -> PerLayer:
     groups, rank = need(view, "o_groups", "o_groups"), need(view, "o_lora_rank", "o_lora_rank")
     d_group = view.get("attention.n_heads").value * view.get("attention.d_head").value // groups.value
     out = GroupedOutput(groups, size("d_group", d_group, "n_heads x d_head / o_groups"), rank)
-    sparse = Compressor(need(view, "compress_rates.compressed_sparse_attention", "rate"), 2, index_of(view))
-    heavy = Compressor(need(view, "compress_rates.heavily_compressed_attention", "rate"), 1, None)
-    by_kind = {name: partial(shared_key_value, c, out) for name, c in zip(_RATIOS.values(), (None, sparse, heavy), strict=True)}
+    sparse = Compressor(_rate(view, "csa", "compressed_sparse_attention"), 2, index_of(view))
+    heavy = Compressor(_rate(view, "hca", "heavily_compressed_attention"), 1, None)
+    by_kind = {
+        name: partial(shared_key_value, c, out) for name, c in zip(_RATIOS.values(), (None, sparse, heavy), strict=True)
+    }
     return PerLayer(by_kind[_v4_layer(view, layer)] for layer in range(view.n_layers()))
 
 
@@ -56,17 +56,27 @@ def _hash_layer(view: View, layer: int) -> str:
 def _v4_connections(view: View) -> tuple[Op, ...]:
     m, d = streams(view), view.get("d_model")
     return tuple(
-        op for part, name in (("attention", "attn_hc"), ("ffn", "ffn_hc")) for op in hyper_connection(part, name, m, m * (m + 2), 3, d)
+        op
+        for part, name in (("attention", "attn_hc"), ("ffn", "ffn_hc"))
+        for op in hyper_connection(part, name, m, m * (m + 2), 3, d)
     )
 
 
 DEEPSEEK_V4 = DEEPSEEK.like(
     "deepseek_v4",
-    "transformers DeepseekV4ForCausalLM: compressed keys, hyper-connections; the first layers route by the token itself",
+    "transformers DeepseekV4ForCausalLM: compressed keys, hyper-connections; the first layers route by token",
     {
         **BIASLESS,
         "attention.kind": derived(_v4_attention)._replace(
-            keys=("layer_types", "compress_ratios", "compress_rates", "o_groups", "o_lora_rank", "index_n_heads", "index_head_dim"),
+            keys=(
+                "layer_types",
+                "compress_ratios",
+                "compress_rates",
+                "o_groups",
+                "o_lora_rank",
+                "index_n_heads",
+                "index_head_dim",
+            ),
             holds_it=False,
         ),
         "attention.n_kv_heads": ONE,
@@ -77,7 +87,9 @@ DEEPSEEK_V4 = DEEPSEEK.like(
         "ffn.d_ff": key("moe_intermediate_size"),
         "ffn.n_shared": derived(lambda view: size("n_shared", 1, "one, always")),
         "ffn.shared_bias": flag("mlp_bias"),
-        "ffn.correction": layer_types("mlp_layer_types", {"hash_moe": False, "moe": True}, _hash_layer, ("num_hash_layers",)),
+        "ffn.correction": layer_types(
+            "mlp_layer_types", {"hash_moe": False, "moe": True}, _hash_layer, ("num_hash_layers",)
+        ),
         "extra": derived(_v4_connections)._replace(keys=("hc_mult",), holds_it=False),
         "stack_extra": derived(hyper_head),
     },
@@ -102,8 +114,16 @@ DEEPSEEK_V4 = DEEPSEEK.like(
     },
     spellings={"num_local_experts": "n_routed_experts", "intermediate_size": "moe_intermediate_size"},
     ignores=(
-        "num_key_value_heads", "compress_rope_theta", "hc_sinkhorn_iters", "hc_eps", "index_topk", "num_nextn_predict_layers",
-        "qk_rope_head_dim", "attention_bias", "n_shared_experts", "expert_dtype",
+        "num_key_value_heads",
+        "compress_rope_theta",
+        "hc_sinkhorn_iters",
+        "hc_eps",
+        "index_topk",
+        "num_nextn_predict_layers",
+        "qk_rope_head_dim",
+        "attention_bias",
+        "n_shared_experts",
+        "expert_dtype",
     ),
     flops="a query meets compressed keys beside those of its window, and as many as the index chooses",
 )
@@ -122,7 +142,11 @@ def _zaya_ffn(view: View) -> PerLayer:
 
 def _zaya_residuals(view: View) -> tuple[Op, ...]:
     """A scale and a bias for each of the two things that each residual connection adds up."""
-    names = (f"post_{place}_residual_scale.{what}" for place in ("attention", "mlp") for what in ("hidden_states", "residual"))
+    names = (
+        f"post_{place}_residual_scale.{what}"
+        for place in ("attention", "mlp")
+        for what in ("hidden_states", "residual")
+    )
     return tuple(scale("other", name, view.get("d_model"), bias=True) for name in names)
 
 
@@ -132,7 +156,9 @@ ZAYA = LLAMA.like(
     {
         **mixture("moe", "num_experts"),
         "attention.kind": derived(_zaya_attention)._replace(keys=("cca_time0", "cca_time1"), holds_it=False),
-        "attention.window": layer_types("layer_types", {"hybrid": ZERO, "hybrid_sliding": nullable("sliding_window")}, ZERO),
+        "attention.window": layer_types(
+            "layer_types", {"hybrid": ZERO, "hybrid_sliding": nullable("sliding_window")}, ZERO
+        ),
         "ffn.kind": derived(_zaya_ffn)._replace(keys=("router_hidden_size",), holds_it=False),
         "ffn.d_ff": key("moe_intermediate_size"),
         "ffn.bias": False,
@@ -165,18 +191,21 @@ _M3_SPARSE = ("sparse_num_index_heads", "sparse_index_dim")
 
 def _m3_layer(view: View, layer: int) -> str:
     """layer_types, else the published sparse_attention_config.sparse_attention_freq (1: an index of blocks)."""
-    listed = view.words("layer_types", ("full_attention", "minimax_m3_sparse"))
-    freq = view.numbers("sparse_attention_config.sparse_attention_freq")
-    return listed[layer] if listed else "minimax_m3_sparse" if freq and freq[layer] else "full_attention"
+    stated = view.words("layer_types", ("full_attention", "minimax_m3_sparse"))
+    freq = listed(view, "sparse_attention_config.sparse_attention_freq")
+    return stated[layer] if stated else "minimax_m3_sparse" if freq and freq[layer] else "full_attention"
 
 
 def _m3_mlp(view: View, layer: int) -> str:
-    listed = view.numbers("moe_layer_freq")
-    return "dense" if listed and not listed[layer] else "sparse"
+    stated = listed(view, "moe_layer_freq")
+    return "dense" if stated and not stated[layer] else "sparse"
 
 
 def _m3_attention(view: View) -> PerLayer:
-    stated = [view.size(f"sparse_attention_config.{name}", leaf) for name, leaf in zip(_M3_SPARSE, ("n_index_heads", "d_index"), strict=True)]
+    stated = [
+        view.size(f"sparse_attention_config.{name}", leaf)
+        for name, leaf in zip(_M3_SPARSE, ("n_index_heads", "d_index"), strict=True)
+    ]
     index = index_of(view)
     indexed = partial(block_index, index._replace(**{f: v for f, v in zip(index._fields, stated, strict=True) if v}))
     return PerLayer(indexed if _m3_layer(view, i) == "minimax_m3_sparse" else "grouped" for i in range(view.n_layers()))
@@ -189,7 +218,7 @@ def _m3_flops(view: View) -> str:
 
 MINIMAX_M3 = LLAMA.like(
     "minimax_m3_vl_text",
-    "transformers MiniMaxM3VLForCausalLM: a shared expert of its own width; the checkpoint stores the router's correction bias",
+    "transformers MiniMaxM3VLForCausalLM: a shared expert of its own width; the checkpoint stores the router's bias",
     {
         **BIASLESS,
         **mixture(
@@ -224,8 +253,13 @@ MINIMAX_M3 = LLAMA.like(
     },
     spellings={"num_experts": "num_local_experts"},
     ignores=(
-        "index_block_size", "index_topk_blocks", "index_local_blocks", "sparse_attention_config.sparse_block_size",
-        "sparse_attention_config.sparse_topk_blocks", "sparse_attention_config.sparse_local_block", "num_nextn_predict_layers",
+        "index_block_size",
+        "index_topk_blocks",
+        "index_local_blocks",
+        "sparse_attention_config.sparse_block_size",
+        "sparse_attention_config.sparse_topk_blocks",
+        "sparse_attention_config.sparse_local_block",
+        "num_nextn_predict_layers",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Dense decoders that are LLaMA's relatives: gated or plain FFNs, RMS norms, rotary positions, windows in some layers."""
+"""Dense decoders that are LLaMA's relatives: RMS norms, rotary positions, windows in some of the layers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ KEYED_BIAS = {"attention.bias": flag("attention_bias", "qkv", ""), "ffn.bias": F
 ALL_SLIDE = nullable("sliding_window")
 
 
-def dims(vocab: int, d: int, d_ff: int, layers: int, heads: int, kv_heads: int | None = None, **more: Any) -> dict[str, Any]:
+def dims(
+    vocab: int, d: int, d_ff: int, layers: int, heads: int, kv_heads: int | None = None, **more: Any
+) -> dict[str, Any]:
     """The six sizes that every class gives a default, under their usual keys; `more` by their own."""
     sizes = (("vocab_size", vocab), ("hidden_size", d), ("intermediate_size", d_ff), ("num_hidden_layers", layers))
     return {**dict(sizes), "num_attention_heads": heads, "num_key_value_heads": kv_heads, **more}
 
 
 def windows(full: Callable[[View, int], bool], keys: tuple[str, ...] = ()) -> Reader:
-    """`sliding_window` in the layers that layer_types lists; without a list, in all but those that are `full(view, i)`."""
-    return layer_types("layer_types", SLIDING, lambda view, i: "full_attention" if full(view, i) else "sliding_attention", keys)
+    """`sliding_window` where layer_types says so; without that list, in all layers but those that are `full(view, i)`."""
+    return layer_types(
+        "layer_types", SLIDING, lambda view, i: "full_attention" if full(view, i) else "sliding_attention", keys
+    )
 
 
 def every(step: int) -> Callable[[View, int], bool]:
@@ -48,15 +52,17 @@ def _every_patterned(view: View, layer: int) -> bool:
 # ------------------------------------------------------------------ Gemma
 GEMMA2 = GEMMA.like(
     "gemma2",
-    "arXiv:2408.00118; transformers Gemma2ForCausalLM: norms on both sides of the sublayers, a window in every other layer",
+    "arXiv:2408.00118; transformers Gemma2ForCausalLM: norms on both sides of the sublayers, a window in every other "
+    "layer",
     {"norm.place": "both", "attention.window": windows(every(2))},
     dims(256000, 2304, 9216, 26, 8, 4, head_dim=256, sliding_window=4096),
-    ignores=("use_bidirectional_attention",),
+    ignores=("use_bidirectional_attention", "sliding_window_size"),
 )
 
 GEMMA3 = GEMMA2.like(
     "gemma3_text",
-    "arXiv:2503.19786; transformers Gemma3ForCausalLM: norms on queries and keys, full attention in every sixth layer; the "
+    "arXiv:2503.19786; transformers Gemma3ForCausalLM: norms on queries and keys, full attention in every sixth layer; "
+    "the "
     "embedding models see half their window to each side",
     {
         "attention.qk_norm": "head",
@@ -75,7 +81,8 @@ VAULTGEMMA = GEMMA2.like(
 # ------------------------------------------------------------------ Cohere, OLMo
 COHERE = LLAMA.like(
     "cohere",
-    "transformers CohereForCausalLM (Command R, Aya): parallel blocks on one LayerNorm without bias; norms on each head by flag",
+    "transformers CohereForCausalLM (Command R, Aya): parallel blocks on one LayerNorm without bias; norms on each "
+    "head by flag",
     {
         "ffn.bias": False,
         "norm.kind": "layer",
@@ -88,6 +95,11 @@ COHERE = LLAMA.like(
     dims(256000, 8192, 22528, 40, 64, tie_word_embeddings=True),
 )
 
+COHERE2_UNCOUNTED = (
+    "order_of_interleaved_layers", "layer_switch", "use_gated_activation", "use_parallel_block",
+    "use_parallel_embedding", "use_embedding_sharing", "use_qk_norm",
+)  # fmt: skip
+
 COHERE2 = COHERE.like(
     "cohere2",
     "arXiv:2504.00698; transformers Cohere2ForCausalLM: full attention in every fourth layer",
@@ -96,7 +108,7 @@ COHERE2 = COHERE.like(
         "attention.window": windows(_every_patterned, ("sliding_window_pattern",)),
     },
     {"sliding_window": 4096, "sliding_window_pattern": 4},
-    ignores=("order_of_interleaved_layers", "layer_switch", "use_gated_activation", "use_parallel_block", "rotary_pct"),
+    ignores=COHERE2_UNCOUNTED,
 )
 
 OLMO = LLAMA.like(
@@ -138,7 +150,9 @@ GLM = LLAMA.like(
     dims(151552, 4096, 13696, 40, 32, 2, head_dim=128, attention_bias=True),
 )
 
-GLM4 = GLM.like("glm4", "transformers Glm4ForCausalLM: GLM with norms on both sides of the sublayers", {"norm.place": "both"})
+GLM4 = GLM.like(
+    "glm4", "transformers Glm4ForCausalLM: GLM with norms on both sides of the sublayers", {"norm.place": "both"}
+)
 
 
 def _without_rope(view: View, layer: int) -> bool:
@@ -156,7 +170,8 @@ SMOLLM3_KEYS = ("use_sliding_window", "sliding_window", "no_rope_layers", "no_ro
 
 SMOLLM3 = LLAMA.like(
     "smollm3",
-    "transformers SmolLM3ForCausalLM: no rotary positions in every fourth layer, which are those that may have a window",
+    "transformers SmolLM3ForCausalLM: no rotary positions in every fourth layer, which are those that may have a "
+    "window",
     {"attention.window": layer_types("layer_types", SMOLLM3_SLIDING, _smollm3_kind, SMOLLM3_KEYS)},
     dims(128256, 2048, 11008, 36, 16, 4, tie_word_embeddings=True, no_rope_layer_interval=4),
 )
@@ -179,7 +194,8 @@ def _exaone4_full(view: View, layer: int) -> bool:
 
 EXAONE4 = LLAMA.like(
     "exaone4",
-    "arXiv:2507.11407; transformers Exaone4ForCausalLM: norms after the sublayers and on each head, full attention in every fourth layer",
+    "arXiv:2507.11407; transformers Exaone4ForCausalLM: norms after the sublayers and on each head, full attention in "
+    "every fourth layer",
     {
         **BIASLESS,
         "norm.place": "post",
@@ -192,7 +208,12 @@ EXAONE4 = LLAMA.like(
 SEED_OSS = LLAMA.like(
     "seed_oss",
     "transformers SeedOssForCausalLM: biases on q, k and v by one flag, on o by another",
-    {"attention.bias": Reader(("attention_bias", "attention_out_bias"), lambda view, s: "qkv" * view.flag("attention_bias") + "o" * view.flag("attention_out_bias"))},
+    {
+        "attention.bias": Reader(
+            ("attention_bias", "attention_out_bias"),
+            lambda view, s: "qkv" * view.flag("attention_bias") + "o" * view.flag("attention_out_bias"),
+        )
+    },
     dims(155136, 4096, 27648, 64, 80, 8, head_dim=128, attention_bias=True),
 )
 
@@ -201,7 +222,27 @@ HUNYUAN = LLAMA.like(
     "transformers HunYuanDenseV1ForCausalLM: norms on each head of queries and keys",
     {"ffn.bias": False, "attention.qk_norm": "head"},
     {"vocab_size": 290943},
-    ignores=("eod_token_id",),
+    ignores=(
+        "add_classification_head",
+        "class_num",
+        "dense_list",
+        "enable_lm_head_fp32",
+        "pool_type",
+        "norm_type",
+        "use_qk_norm",
+        "attention_head_dim",
+        "org_vocab_size",
+        "position_embedding_xdrope",
+        "xdrope_section",
+        "im_start_id",
+        "im_end_id",
+        "im_newline_id",
+        "text_start_id",
+        "text_end_id",
+        "mask_init_id",
+        "eod_token_id",
+        "tie_embedding",
+    ),
 )
 
 HYPERCLOVAX = LLAMA.like(
@@ -234,7 +275,10 @@ CWM = LLAMA.like(
 )
 
 IQUESTCODER = LLAMA.like(
-    "iquestcoder", "transformers IQuestCoderConfig on LlamaForCausalLM", {}, dims(76800, 5120, 27648, 80, 40, 8, head_dim=128)
+    "iquestcoder",
+    "transformers IQuestCoderConfig on LlamaForCausalLM",
+    {},
+    dims(76800, 5120, 27648, 80, 40, 8, head_dim=128),
 )
 
 INTERNLM3 = LLAMA.like(
@@ -251,7 +295,12 @@ EMU3_TEXT = LLAMA.like(
     {},
     dims(184622, 4096, 14336, 32, 32, 8),
 )
-EMU3 = EMU3_TEXT.like("emu3", "the same, where the file is that of the whole Emu3: its own tie flag ties nothing", {"tied": False}, ignores=("vq_config", "vocabulary_map", "tie_word_embeddings"))
+EMU3 = EMU3_TEXT.like(
+    "emu3",
+    "the same, where the file is that of the whole Emu3: its own tie flag ties nothing",
+    {"tied": False},
+    ignores=("vq_config", "vocabulary_map", "tie_word_embeddings"),
+)
 
 MINISTRAL = MISTRAL.like(
     "ministral", "transformers MinistralForCausalLM", {}, {"head_dim": None, "sliding_window": 4096}
@@ -265,7 +314,9 @@ MINISTRAL3 = MISTRAL.like(
 )
 
 # ------------------------------------------------------------------ without a gate
-ARCEE = LLAMA.like("arcee", "transformers ArceeForCausalLM (AFM): squared ReLU, no gate", PLAIN_RELU2, dims(32000, 2560, 18432, 32, 32))
+ARCEE = LLAMA.like(
+    "arcee", "transformers ArceeForCausalLM (AFM): squared ReLU, no gate", PLAIN_RELU2, dims(32000, 2560, 18432, 32, 32)
+)
 
 JAIS2 = LLAMA.like(
     "jais2",
@@ -283,6 +334,6 @@ NANOCHAT = LLAMA.like(
 
 ROWS = by_name(
     GEMMA2, GEMMA3, VAULTGEMMA, COHERE, COHERE2, OLMO, OLMO3, GRANITE, GRANITE_DOCLING, GRANITE_SWA, GLM, GLM4, SMOLLM3,
-    EXAONE, EXAONE4, SEED_OSS, HUNYUAN, HYPERCLOVAX, HELIUM, CWM, IQUESTCODER, INTERNLM3, EMU3, EMU3_TEXT, MINISTRAL, MINISTRAL3,
-    ARCEE, JAIS2, NANOCHAT,
+    EXAONE, EXAONE4, SEED_OSS, HUNYUAN, HYPERCLOVAX, HELIUM, CWM, IQUESTCODER, INTERNLM3, EMU3, EMU3_TEXT,
+    MINISTRAL, MINISTRAL3, ARCEE, JAIS2, NANOCHAT,
 )  # fmt: skip

@@ -24,7 +24,7 @@ def head(spec: Spec) -> tuple[Op, ...]:
 
 
 def _authors_head(view: View, switch: str) -> tuple[Op, ...]:
-    """Where `legacy` is false: a transform on d_model, and the token table itself for the output matrix, whatever is tied."""
+    """Where `legacy` is false: a transform on d_model, then the token table for a matrix, whatever is tied."""
     if view.flag("legacy"):
         return ()
     d, vocabulary = view.get("d_model"), view.get("n_vocab")
@@ -63,11 +63,12 @@ def _scores(view: View) -> list[str]:
     return listed
 
 
-
 def _first_version(view: View, switch: str) -> Callable[..., Any]:
     relative = None
     if view.flag("relative_attention"):
-        relative = Relative(_span(view, False), "c2p" in _scores(view), "p2c" in _scores(view), key_bias=False, cut=True)
+        relative = Relative(
+            _span(view, False), "c2p" in _scores(view), "p2c" in _scores(view), key_bias=False, cut=True
+        )
     return partial(disentangled, relative=relative, talking=view.flag("talking_head"))
 
 
@@ -75,7 +76,9 @@ def _second_version(view: View, switch: str) -> Callable[..., Any]:
     if not view.flag("relative_attention"):
         return partial(disentangled)
     scores = _scores(view)
-    return partial(disentangled, relative=Relative(_span(view, True), "c2p" in scores, "p2c" in scores, view.flag("share_att_key")))
+    return partial(
+        disentangled, relative=Relative(_span(view, True), "c2p" in scores, "p2c" in scores, view.flag("share_att_key"))
+    )
 
 
 def _norm_after_projection(view: View, switch: str) -> tuple[Op, ...]:
@@ -108,7 +111,8 @@ def _table_norm_and_convolution(view: View, switch: str) -> tuple[Op, ...]:
 SPAN = ("relative_attention", "max_relative_positions", "max_position_embeddings")
 DEBERTA = BERT.like(
     "deberta",
-    "arXiv:2006.03654; transformers DebertaForMaskedLM: keys without a bias, a table of relative positions that each layer projects",
+    "arXiv:2006.03654; transformers DebertaForMaskedLM: keys without a bias, a table of relative positions that each "
+    "layer projects",
     {
         "cross": False,
         "attention.kind": Reader((*SPAN, "pos_att_type", "talking_head"), _first_version, holds_it=False),
@@ -119,7 +123,9 @@ DEBERTA = BERT.like(
         "embedding.bias": False,
         "stack_extra": Reader(SPAN, _norm_after_projection, holds_it=False),
         "head_extra": Reader(("legacy",), _authors_head, holds_it=False),
-        "flops": flag("relative_attention", "of its relative table each layer projects as much as the sequence is long", ""),
+        "flops": flag(
+            "relative_attention", "of its relative table each layer projects as much as the sequence is long", ""
+        ),
     },
     {"vocab_size": 50265, "type_vocab_size": 0, "position_biased_input": True, "legacy": True},
     ignores=("pooler_hidden_size", "pooler_hidden_act", "pooler_dropout"),
@@ -127,18 +133,29 @@ DEBERTA = BERT.like(
 )
 DEBERTA_V2 = DEBERTA.like(
     "deberta-v2",
-    "arXiv:2111.09543 (v3), arXiv:2006.03654; transformers DebertaV2ForMaskedLM: relative positions in buckets, a norm on their "
+    "arXiv:2111.09543 (v3), arXiv:2006.03654; transformers DebertaV2ForMaskedLM: relative positions in buckets, a "
+    "norm on their "
     "table, projections shared with the content's",
     {
-        "attention.kind": Reader((*SPAN, "position_buckets", "pos_att_type", "share_att_key"), _second_version, holds_it=False),
+        "attention.kind": Reader(
+            (*SPAN, "position_buckets", "pos_att_type", "share_att_key"), _second_version, holds_it=False
+        ),
         "attention.d_head": key("attention_head_size", divided("d_model", "attention.n_heads", "d_head")),
         "attention.bias": "qkvo",
         "stack_extra": Reader(
-            (*SPAN, "position_buckets", "norm_rel_ebd", "conv_kernel_size", "conv_groups"), _table_norm_and_convolution, holds_it=False
+            (*SPAN, "position_buckets", "norm_rel_ebd", "conv_kernel_size", "conv_groups"),
+            _table_norm_and_convolution,
+            holds_it=False,
         ),
         "flops": "",
     },
-    {"vocab_size": 128100, "hidden_size": 1536, "num_hidden_layers": 24, "num_attention_heads": 24, "intermediate_size": 6144},
+    {
+        "vocab_size": 128100,
+        "hidden_size": 1536,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 24,
+        "intermediate_size": 6144,
+    },
     ignores=("conv_act",),
     heads={**DEBERTA.heads, **DENSE_CHOICE},
 )

@@ -23,7 +23,19 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
 from ffncalc.families.llama import LLAMA, SLIDING
-from ffncalc.families.row import PerLayer, Reader, also, derived, divided, each_layer, flag, key, layer_types, text
+from ffncalc.families.row import (
+    PerLayer,
+    Reader,
+    also,
+    derived,
+    divided,
+    each_layer,
+    flag,
+    key,
+    layer_types,
+    sized,
+    text,
+)
 from ffncalc.ops import ONCE, TOKEN, Op, Weight, linear, scale
 from ffncalc.resolve import View
 from ffncalc.spec import Ffn, Spec
@@ -31,14 +43,15 @@ from ffncalc.spec import Ffn, Spec
 NO_TABLES = {"cross": False, "positions.kind": "rotary", "embedding.token_types": ZERO}
 
 
-def every(name: str, default: int, first_is_full: bool) -> Reader:
-    """Windows by rule: of every so many layers the first (or the last) sees everything."""
+def every(default: int, name: str = "", first_is_full: bool = False) -> Reader:
+    """Windows by rule: of every so many layers (the key's number, if there is one) the last or the first sees all."""
 
     def kind(view: View, layer: int) -> str:
-        period = view.number(name) or default
+        period = (view.number(name) if name else 0) or default
         return "full_attention" if (layer if first_is_full else layer + 1) % period == 0 else "sliding_attention"
 
-    return Reader((name,), lambda view, switch: PerLayer(kind(view, layer) for layer in range(view.n_layers())))
+    keys = (name,) if name else ()
+    return Reader(keys, lambda view, switch: PerLayer(kind(view, layer) for layer in range(view.n_layers())))
 
 
 def windows(kinds: Reader, window: Reader) -> Reader:
@@ -75,17 +88,18 @@ def _half_local_attention(view: View, switch: str) -> Expr:
     return size("window", half, "local_attention / 2")
 
 
-def _prediction_head(view: View, switch: str) -> tuple[Op, ...]:
+def _prediction_head(view: View) -> Iterator[Op]:
     d = view.get("d_model")
-    dense = linear("head", "head.dense", d, d, view.flag("classifier_bias"))
-    return (dense, scale("head", "head.norm", d, bias=view.get("norm.bias")))
+    yield linear("head", "head.dense", d, d, view.flag("classifier_bias"))
+    yield scale("head", "head.norm", d, bias=view.get("norm.bias"))
 
 
 WINDOW_KEYS = ("local_attention", "sliding_window")
-ALTERNATING = every("global_attn_every_n_layers", 3, first_is_full=True)
+ALTERNATING = every(3, "global_attn_every_n_layers", first_is_full=True)
 MODERNBERT = BERT.like(
     "modernbert",
-    "arXiv:2412.13663; transformers ModernBertForMaskedLM: no norm before the first attention, windows that reach to both sides",
+    "arXiv:2412.13663; transformers ModernBertForMaskedLM: no norm before the first attention, windows that reach to "
+    "both sides",
     {
         **NO_TABLES,
         "attention.bias": flag("attention_bias", "qkvo", ""),
@@ -98,9 +112,15 @@ MODERNBERT = BERT.like(
         "norm.place": each_layer((), lambda view, layer: "pre" if layer else "second"),
         "norm.final": True,
         "head_bias": flag("decoder_bias"),
-        "head_extra": Reader(("classifier_bias", "norm_bias"), _prediction_head, holds_it=False),
+        "head_extra": also(_prediction_head, "classifier_bias", "norm_bias"),
     },
-    {"vocab_size": 50368, "intermediate_size": 1152, "num_hidden_layers": 22, "local_attention": 128, "decoder_bias": True},
+    {
+        "vocab_size": 50368,
+        "intermediate_size": 1152,
+        "num_hidden_layers": 22,
+        "local_attention": 128,
+        "decoder_bias": True,
+    },
     ignores=(
         "max_position_embeddings",
         "classifier_pooling",
@@ -125,7 +145,8 @@ MODERNBERT = BERT.like(
 )
 MODERNBERT_DECODER = MODERNBERT.like(
     "modernbert-decoder",
-    "arXiv:2507.11412 (Ettin); transformers ModernBertDecoderForCausalLM: ModernBERT with a causal mask and half its window",
+    "arXiv:2507.11412 (Ettin); transformers ModernBertDecoderForCausalLM: ModernBERT with a causal mask and half its "
+    "window",
     {
         "attention.window": windows(ALTERNATING, Reader(WINDOW_KEYS, _half_local_attention, holds_it=False)),
         "attention.sides": 1,
@@ -233,7 +254,14 @@ GTE = BERT.like(
         "ffn.kind": gated_with_bias_below,
     },
     {"vocab_size": 250048, "type_vocab_size": 1, "max_position_embeddings": 8192},
-    ignores=("layer_norm_type", "logn_attention_clip1", "logn_attention_scale", "pack_qkv", "unpad_inputs", "use_memory_efficient_attention"),
+    ignores=(
+        "layer_norm_type",
+        "logn_attention_clip1",
+        "logn_attention_scale",
+        "pack_qkv",
+        "unpad_inputs",
+        "use_memory_efficient_attention",
+    ),
     heads={"mlm": mlm_head_once, **CLASSIFIERS},
     model_types=("gte", "new"),
 )
@@ -249,7 +277,8 @@ def _jina_head(spec: Spec) -> tuple[Op, ...]:
 
 JINA_V3 = BERT.like(
     "jina_embeddings_v3",
-    "arXiv:2409.10173; transformers JinaEmbeddingsV3ForMaskedLM: XLM-RoBERTa on rotary positions, its adapters left off",
+    "arXiv:2409.10173; transformers JinaEmbeddingsV3ForMaskedLM: XLM-RoBERTa on rotary positions, its adapters left "
+    "off",
     {**NO_TABLES, "embedding.token_types": BERT.says["embedding.token_types"]},
     {
         "vocab_size": 250002,
@@ -265,6 +294,8 @@ JINA_V3 = BERT.like(
 
 # ------------------------------------------------------------------ on Llama's blocks
 BIDIRECTIONAL = {"attention.window": ZERO}
+
+
 def _before_pooling(view: View) -> Iterator[Op]:
     """EuroBERT's classifier: on every token where the mean is taken late, else on one vector a sequence."""
     d, rows = view.get("d_model"), TOKEN if (view.text("classifier_pooling") or "late") == "late" else ONCE
@@ -279,21 +310,27 @@ EUROBERT = LLAMA.like(
     "eurobert",
     "arXiv:2503.05500; transformers EuroBertForMaskedLM: Llama's blocks without a mask",
     {**BIDIRECTIONAL, "head_bias": flag("mlp_bias"), "head_extra": also(_before_pooling, "classifier_pooling")},
-    {"vocab_size": 128256, "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12},
+    {
+        "vocab_size": 128256,
+        "hidden_size": 768,
+        "intermediate_size": 3072,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 12,
+    },
     ignores=("clf_pooling",),
     heads={"mlm": lm_head, "classifier": _eurobert_classifier, "tagger": tagger, "span": tagger},
     stacks=("encoder",),
 )
 
 
-def _norms_of_queries_and_keys(view: View, switch: str) -> tuple[Op, ...]:
+def _norms_of_queries_and_keys(view: View) -> Iterator[Op]:
     """ESM C's norms on queries and on keys span d_model, whatever the heads are wide."""
-    return tuple(scale("norm", f"self_attn.{name}_norm", view.get("d_model")) for name in ("q", "k"))
+    yield from (scale("norm", f"self_attn.{name}_norm", view.get("d_model")) for name in ("q", "k"))
 
 
-def _final_norm_weight(view: View, switch: str) -> tuple[Op, ...]:
+def _final_norm_weight(view: View) -> Iterator[Op]:
     """The last norm, which has no bias where those of the blocks have one."""
-    return (scale("norm", "norm", view.get("d_model")),)
+    yield scale("norm", "norm", view.get("d_model"))
 
 
 ESMC = EUROBERT.like(
@@ -302,29 +339,35 @@ ESMC = EUROBERT.like(
     {
         "tied": False,
         "head_bias": False,
-        "extra": Reader((), _norms_of_queries_and_keys),
+        "extra": also(_norms_of_queries_and_keys),
         "norm.kind": "layer",
         "norm.final": False,
-        "stack_extra": Reader((), _final_norm_weight),
+        "stack_extra": also(_final_norm_weight),
     },
-    {"vocab_size": 64, "hidden_size": 2560, "intermediate_size": 6912, "num_hidden_layers": 80, "num_attention_heads": 40},
+    {
+        "vocab_size": 64,
+        "hidden_size": 2560,
+        "intermediate_size": 6912,
+        "num_hidden_layers": 80,
+        "num_attention_heads": 40,
+    },
     ignores=("tie_word_embeddings",),
     heads={"mlm": mlm_head_once, **DENSE_CLASSIFIERS},
 )
 
 
-def _bottleneck(view: View, switch: str) -> tuple[Op, ...]:
-    d, narrow = view.get("d_model"), view.size("prediction_head_size", "d_head_inner") or view.missing("prediction_head_size")
-    if not isinstance(narrow, Expr):
-        view.fail("prediction_head_size wants a number", "prediction_head_size")
-    return (linear("head", "head.linear1", d, narrow), linear("head", "head.linear2", narrow, d))
+def _bottleneck(view: View) -> Iterator[Op]:
+    d, narrow = view.get("d_model"), sized(view, "prediction_head_size", "d_prediction")
+    yield linear("head", "head.linear1", d, narrow)
+    yield linear("head", "head.linear2", narrow, d)
 
 
 def _ultrabert_window(view: View, switch: str) -> PerLayer | Expr:
     """`attention_windows` (a width for each layer, none where it is null), layer_types, or two of three layers."""
     listed, _ = view.resolver.raw("attention_windows")
     if not isinstance(listed, list) or view.resolver.values.get("layer_types") is not None:
-        return windows(every("", 3, first_is_full=False), BOTH_SIDES).read(view, switch)
+        found: PerLayer = windows(every(3), BOTH_SIDES).read(view, switch)
+        return found
     if len(listed) != view.n_layers():
         view.fail(f"attention_windows has {len(listed)} entries for {view.n_layers()} layers", "attention_windows")
     reach = next((window for window in listed if window), view.number("sliding_window"))
@@ -334,12 +377,15 @@ def _ultrabert_window(view: View, switch: str) -> PerLayer | Expr:
 
 ULTRABERT = EUROBERT.like(
     "ultrabert",
-    "transformers UltrabertForMaskedLM: Llama's blocks, windows of sliding_window tokens to each side, a bottleneck before the head",
+    "transformers UltrabertForMaskedLM: Llama's blocks, windows of sliding_window tokens to each side, a bottleneck "
+    "before the head",
     {
         "head_bias": False,
-        "attention.window": Reader(("attention_windows", "layer_types", "sliding_window"), _ultrabert_window, holds_it=False),
+        "attention.window": Reader(
+            ("attention_windows", "layer_types", "sliding_window"), _ultrabert_window, holds_it=False
+        ),
         "attention.sides": 2,
-        "head_extra": Reader(("prediction_head_size",), _bottleneck, holds_it=False),
+        "head_extra": also(_bottleneck, "prediction_head_size"),
     },
     {
         "vocab_size": 32000,
@@ -350,6 +396,7 @@ ULTRABERT = EUROBERT.like(
         "sliding_window": 128,
         "prediction_head_size": 768,
     },
+    ignores=("classifier_pooling",),
     heads={"mlm": transformed_lm_head, "classifier": label_of_sequence, "tagger": tagger, "span": tagger},
 )
 COHERE_COMPASS = LLAMA.like(
@@ -378,26 +425,29 @@ COHERE_COMPASS = LLAMA.like(
 
 
 # ------------------------------------------------------------------ ESM-2, and the text halves of image models
-def _contacts(view: View, switch: str) -> tuple[Op, ...]:
+def _contacts(view: View) -> Iterator[Op]:
     """One weight for each attention map of each layer, from which contacts are predicted when asked for."""
     maps = view.get("n_layers") * view.get("attention.n_heads")
     weights = (Weight("contact_head.weight", (size("one", 1), maps)), Weight("contact_head.bias", (size("one", 1),)))
-    return (Op("contact_head", "other", weights),)
+    yield Op("contact_head", "other", weights)
 
 
 ESM = BERT.like(
     "esm",
-    "doi:10.1126/science.ade2574 (ESM-2); transformers EsmForMaskedLM: pre-norm, rotary positions where the file says so",
+    "doi:10.1126/science.ade2574 (ESM-2); transformers EsmForMaskedLM: pre-norm, rotary positions where the file "
+    "says so",
     {
         "positions.kind": Reader(
             ("position_embedding_type",),
-            lambda view, switch: "learned" if (view.text("position_embedding_type") or "absolute") == "absolute" else "rotary",
+            lambda view, switch: (
+                "learned" if (view.text("position_embedding_type") or "absolute") == "absolute" else "rotary"
+            ),
         ),
         "norm.place": "pre",
         "norm.final": True,
         "embedding.token_types": ZERO,
         "embedding.norm": flag("emb_layer_norm_before"),
-        "stack_extra": Reader((), _contacts),
+        "stack_extra": also(_contacts),
     },
     {"vocab_size": 33, "max_position_embeddings": 1026},
     ignores=("token_dropout", "vocab_list", "is_folding_model", "esmfold_config"),
@@ -405,21 +455,22 @@ ESM = BERT.like(
 )
 
 
-def _text_projection(view: View, switch: str) -> tuple[Op, ...]:
-    wide = view.size("projection_dim", "d_projection") or view.missing("projection_dim")
-    return (linear("head", "text_projection", view.get("d_model"), wide, rows=ONCE),) if isinstance(wide, Expr) else ()
+def _text_projection(view: View) -> Iterator[Op]:
+    wide = sized(view, "projection_dim", "d_projection")
+    yield linear("head", "text_projection", view.get("d_model"), wide, rows=ONCE)
 
 
 CLIP_TEXT = BERT.like(
     "clip_text_model",
-    "arXiv:2103.00020; transformers CLIPTextModel: a causal mask, pre-norm; with the projection in CLIPTextModelWithProjection",
+    "arXiv:2103.00020; transformers CLIPTextModel: a causal mask, pre-norm; with the projection in "
+    "CLIPTextModelWithProjection",
     {
         "cross": False,
         "norm.place": "pre",
         "norm.final": True,
         "embedding.token_types": ZERO,
         "embedding.norm": False,
-        "head_extra": Reader(("projection_dim",), _text_projection, holds_it=False),
+        "head_extra": also(_text_projection, "projection_dim"),
     },
     {
         "vocab_size": 49408,

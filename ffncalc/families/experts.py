@@ -1,4 +1,4 @@
-"""Decoders with experts beside shared ones (arXiv:2401.06066) and grouped attention: DeepSeekMoE, GLM-4.5 and their kin."""
+"""Decoders with experts beside shared ones (arXiv:2401.06066) and grouped attention: DeepSeekMoE, GLM-4.5 and kin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ffncalc.blocks.attention import grouped
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA, SLIDING
-from ffncalc.families.moe import correction, in_moe_layers, mixture, step
+from ffncalc.families.moe import correction, in_moe_layers, listed, mixture, step
 from ffncalc.families.row import Reader, by, count, derived, divided, each_layer, first_layers, flag, key, layer_types
 from ffncalc.ops import Op, linear
 from ffncalc.resolve import View
@@ -22,8 +22,10 @@ FIRST_DENSE = layer_types("mlp_layer_types", DENSE_OR_SPARSE, lambda view, layer
 
 # ------------------------------------------------------------------ DeepSeekMoE, GLM-4.5
 def routed_layer(view: View, layer: int) -> str:
-    """The published rule: from first_k_dense_replace on, every moe_layer_freq-th layer has experts."""
-    sparse = layer >= view.number("first_k_dense_replace") and layer % step(view, "moe_layer_freq") == 0
+    """The published rule: from first_k_dense_replace on, the layers that moe_layer_freq lists, or every so many."""
+    often = isinstance(view.resolver.raw("moe_layer_freq")[0], list)
+    chosen = listed(view, "moe_layer_freq")[layer] if often else layer % step(view, "moe_layer_freq") == 0
+    sparse = chosen and layer >= view.number("first_k_dense_replace")
     return "moe" if sparse and view.get("ffn.n_experts") else "gated"
 
 
@@ -48,7 +50,7 @@ DEEPSEEK = LLAMA.like(
 
 GLM4_MOE = LLAMA.like(
     "glm4_moe",
-    "arXiv:2508.06471; transformers Glm4MoeForCausalLM: biases on q, k, v; the checkpoint stores the router's correction bias",
+    "arXiv:2508.06471; transformers Glm4MoeForCausalLM: biases on q, k, v; the checkpoint stores the router's bias",
     {
         **mixture(first_layers("first_k_dense_replace", "gated", "moe"), "n_routed_experts"),
         "attention.bias": flag("attention_bias", "qkv", ""),
@@ -88,7 +90,13 @@ SOLAR_OPEN = GLM4_MOE.like(
     "solar_open",
     "transformers SolarOpenForCausalLM: experts in every layer",
     {"ffn.kind": "moe", "attention.qk_norm": "none"},
-    {"vocab_size": 196608, "num_hidden_layers": 48, "num_attention_heads": 64, "head_dim": 128, "moe_intermediate_size": 1280},
+    {
+        "vocab_size": 196608,
+        "num_hidden_layers": 48,
+        "num_attention_heads": 64,
+        "head_dim": 128,
+        "moe_intermediate_size": 1280,
+    },
     ignores=("intermediate_size", "first_k_dense_replace", "use_qk_norm"),
 )
 
@@ -107,45 +115,59 @@ SARVAM_MOE = GLM4_MOE.like(
         "num_experts_per_tok": 6,
         "use_qk_norm": True,
     },
-    spellings={"num_experts": "n_routed_experts", "num_shared_experts": "n_shared_experts", "use_qkv_bias": "attention_bias"},
+    spellings={
+        "num_experts": "n_routed_experts",
+        "num_shared_experts": "n_shared_experts",
+        "use_qkv_bias": "attention_bias",
+    },
 )
 
 
 # ------------------------------------------------------------------ MiMo-V2-Flash
 def _mimo_attention(view: View, layer: int) -> str:
     """The published hybrid_layer_pattern (1: within a window); without it all but layer 0 and every sixth."""
-    listed = view.numbers("hybrid_layer_pattern")
-    slides = listed[layer] if listed else layer and (layer + 1) % 6
+    stated = listed(view, "hybrid_layer_pattern")
+    slides = stated[layer] if stated else layer and (layer + 1) % 6
     return "sliding_attention" if slides else "full_attention"
 
 
 def _mimo_mlp(view: View, layer: int) -> str:
     """The published moe_layer_freq (1: experts); without it all but layer 0."""
-    listed = view.numbers("moe_layer_freq")
-    return "sparse" if (listed[layer] if listed else layer) else "dense"
+    stated = listed(view, "moe_layer_freq")
+    return "sparse" if (stated[layer] if stated else layer) else "dense"
 
 
 def _mimo_window(view: View) -> Expr:
     """sliding_window_size, the published key, leaves out the query itself."""
     before = view.number("sliding_window_size")
-    return size("window", before + 1, "sliding_window_size + 1") if before else view.size("sliding_window", "attention.window") or ZERO
+    return (
+        size("window", before + 1, "sliding_window_size + 1")
+        if before
+        else view.size("sliding_window", "attention.window") or ZERO
+    )
 
 
 def _of_mimo_types(full: Any, sliding: Any) -> Reader:
     return layer_types(
-        "layer_types", {"full_attention": full, "sliding_attention": sliding}, _mimo_attention, ("hybrid_layer_pattern",)
+        "layer_types",
+        {"full_attention": full, "sliding_attention": sliding},
+        _mimo_attention,
+        ("hybrid_layer_pattern",),
     )
 
 
 MIMO_V2_FLASH = GLM4_MOE.like(
     "mimo_v2_flash",
-    "transformers MiMoV2FlashForCausalLM: windowed layers have sinks and twice the key/value heads; values have a width of their own",
+    "transformers MiMoV2FlashForCausalLM: sinks and twice the key/value heads in windowed layers; d_v is not d_head",
     {
         "ffn.kind": layer_types("mlp_layer_types", DENSE_OR_SPARSE, _mimo_mlp, ("moe_layer_freq",)),
         "ffn.n_shared": ZERO,
         "attention.n_kv_heads": _of_mimo_types(
             key("num_key_value_heads"),
-            key("swa_num_key_value_heads", lambda view: size("n_kv_heads", 2 * view.number("num_key_value_heads"), "2 x num_key_value_heads")),
+            key(
+                "swa_num_key_value_heads",
+                lambda view: size("n_kv_heads", 2 * view.number("num_key_value_heads"), "2 x num_key_value_heads"),
+            ),
         ),
         "attention.d_v": key("v_head_dim"),
         "attention.sinks": _of_mimo_types(False, True),
@@ -209,7 +231,8 @@ EXAONE_MOE = LLAMA.like(
     {
         **BIASLESS,
         **mixture(
-            layer_types("mlp_layer_types", DENSE_OR_SPARSE, first_layers("first_k_dense_replace", "gated", "moe")), "num_experts"
+            layer_types("mlp_layer_types", DENSE_OR_SPARSE, first_layers("first_k_dense_replace", "gated", "moe")),
+            "num_experts",
         ),
         "attention.qk_norm": "head",
         "attention.window": layer_types("layer_types", SLIDING, _exaone_attention, ("sliding_window_pattern",)),
@@ -233,7 +256,7 @@ EXAONE_MOE = LLAMA.like(
 
 HUNYUAN_MOE = LLAMA.like(
     "hunyuan_v1_moe",
-    "arXiv:2411.02265; transformers HunYuanMoEV1ForCausalLM; expert widths and counts of shared experts as in the published code",
+    "arXiv:2411.02265; transformers HunYuanMoEV1ForCausalLM; moe_intermediate_size, num_shared_expert as published",
     {
         "attention.qk_norm": "head",
         "attention.window": ZERO,
@@ -287,7 +310,7 @@ def gated_output(per_head: bool, a: Attention, d: Expr, norm: Norm, prefix: str)
 
 AFMOE = LLAMA.like(
     "afmoe",
-    "transformers AfmoeForCausalLM (Trinity): gated attention, four norms a layer; the router's correction bias is a parameter",
+    "transformers AfmoeForCausalLM (Trinity): gated attention, four norms a layer; the router's bias is a parameter",
     {
         **mixture(first_layers("num_dense_layers", "gated", "moe"), "num_experts"),
         "attention.kind": partial(gated_output, False),
@@ -295,7 +318,9 @@ AFMOE = LLAMA.like(
         "attention.window": layer_types(
             "layer_types",
             SLIDING,
-            lambda view, layer: "sliding_attention" if (layer + 1) % step(view, "global_attn_every_n_layers") else "full_attention",
+            lambda view, layer: (
+                "sliding_attention" if (layer + 1) % step(view, "global_attn_every_n_layers") else "full_attention"
+            ),
             ("global_attn_every_n_layers",),
         ),
         "ffn.bias": False,
@@ -317,7 +342,14 @@ AFMOE = LLAMA.like(
         "global_attn_every_n_layers": 4,
         "sliding_window": 1024,
     },
-    ignores=("mup_enabled", "route_norm", "score_func", "load_balance_coeff", "num_expert_groups", "num_limited_groups"),
+    ignores=(
+        "mup_enabled",
+        "route_norm",
+        "score_func",
+        "load_balance_coeff",
+        "num_expert_groups",
+        "num_limited_groups",
+    ),
 )
 
 
@@ -334,7 +366,9 @@ LAGUNA = LLAMA.like(
     {
         **mixture(FIRST_DENSE, "num_experts"),
         "attention.kind": derived(_gating)._replace(keys=("gating",), holds_it=False),
-        "attention.n_heads": key("num_attention_heads_per_layer", lambda view: view.size("num_attention_heads", "attention.n_heads")),
+        "attention.n_heads": key(
+            "num_attention_heads_per_layer", lambda view: view.size("num_attention_heads", "attention.n_heads")
+        ),
         "attention.qk_norm": "head",
         "ffn.bias": False,
         "ffn.d_shared": count("shared_expert_intermediate_size"),
@@ -355,7 +389,12 @@ LAGUNA = LLAMA.like(
         "num_experts_per_tok": 8,
         "gating": True,
     },
-    ignores=("num_attention_heads", "moe_routed_scaling_factor", "moe_apply_router_weight_on_input", "moe_router_logit_softcapping"),
+    ignores=(
+        "num_attention_heads",
+        "moe_routed_scaling_factor",
+        "moe_apply_router_weight_on_input",
+        "moe_router_logit_softcapping",
+    ),
 )
 
 
@@ -386,7 +425,7 @@ MELLUM = LLAMA.like(
 
 
 def _cohere_attention(view: View, layer: int) -> str:
-    """Every sliding_window_pattern-th layer attends to all, counted anew after the dense layers, which have a pattern too."""
+    """Every sliding_window_pattern-th layer attends to all, counted anew after the dense ones and their pattern."""
     dense = view.number("first_k_dense_replace")
     every = step(view, "prefix_dense_sliding_window_pattern" if layer < dense else "sliding_window_pattern")
     return "sliding_attention" if ((layer if layer < dense else layer - dense) + 1) % every else "full_attention"
@@ -397,7 +436,8 @@ COHERE2_MOE = LLAMA.like(
     "transformers Cohere2MoeForCausalLM: parallel blocks with one norm, a LayerNorm without bias",
     {
         **mixture(
-            layer_types("mlp_layer_types", DENSE_OR_SPARSE, first_layers("first_k_dense_replace", "gated", "moe")), "num_experts"
+            layer_types("mlp_layer_types", DENSE_OR_SPARSE, first_layers("first_k_dense_replace", "gated", "moe")),
+            "num_experts",
         ),
         "attention.window": layer_types(
             "layer_types",
@@ -452,6 +492,19 @@ ARIA = LLAMA.like(
 )
 
 ROWS = by_name(
-    DEEPSEEK, GLM4_MOE, GLM4V_MOE, SOLAR_OPEN, SARVAM_MOE, MIMO_V2_FLASH, DOTS1, EXAONE_MOE, HUNYUAN_MOE, HY_V3, AFMOE, LAGUNA,
-    MELLUM, COHERE2_MOE, ARIA,
+    DEEPSEEK,
+    GLM4_MOE,
+    GLM4V_MOE,
+    SOLAR_OPEN,
+    SARVAM_MOE,
+    MIMO_V2_FLASH,
+    DOTS1,
+    EXAONE_MOE,
+    HUNYUAN_MOE,
+    HY_V3,
+    AFMOE,
+    LAGUNA,
+    MELLUM,
+    COHERE2_MOE,
+    ARIA,
 )

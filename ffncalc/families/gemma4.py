@@ -1,7 +1,7 @@
 """Gemma 3n and Gemma 4: embeddings for each layer, layers that reuse the keys and values of earlier ones.
 
-Transformers 5.24 drops the projections of layers that reuse; Gemma 3n's checkpoint stores them, and the checkpoint wins.
-Gemma 4's class and its published files agree that they aren't there.
+Transformers 5.24 drops the projections of layers that reuse; Gemma 3n's checkpoint stores them, and the checkpoint
+wins. Gemma 4's class and its published files agree that they aren't there.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from functools import partial
 from typing import Any
 
 from ffncalc.blocks.attention import grouped, pairs_of, scores
-from ffncalc.blocks.ends import lm_head
 from ffncalc.blocks.ffn import mlp
-from ffncalc.expr import ONE, ZERO, Expr, as_expr, size
+from ffncalc.expr import ZERO, Expr, as_expr, size
 from ffncalc.families import by_name
 from ffncalc.families.decoders import GEMMA2
-from ffncalc.families.row import PerLayer, Reader, count, derived, each_layer, flag, key
-from ffncalc.ops import Op, Weight, linear, lookup, scale
+from ffncalc.families.row import Reader, each_layer
+from ffncalc.ops import Op, linear, lookup, scale
 from ffncalc.resolve import View
-from ffncalc.spec import Attention, Ffn, Norm, Spec
+from ffncalc.spec import Attention, Ffn, Norm
 
 KINDS = ("sliding_attention", "full_attention")
 
@@ -45,7 +44,9 @@ def dense_and_experts(d_expert: Expr, f: Ffn, d: Expr, prefix: str) -> Iterator[
     yield scale("ffn", "router.scale", d)
     yield scale("ffn", "router.per_expert_scale", f.n_experts)
     yield from mlp(True, d, d_expert, False, "experts", f.n_experts, f.top_k)
-    yield from (scale("norm", f"{name}_feedforward_layernorm_{i}", d) for name, i in (("post", 1), ("pre", 2), ("post", 2)))
+    yield from (
+        scale("norm", f"{name}_feedforward_layernorm_{i}", d) for name, i in (("post", 1), ("pre", 2), ("post", 2))
+    )
 
 
 # ------------------------------------------------------------------ which layers do what
@@ -82,8 +83,8 @@ def _check_shared(view: View) -> None:
 # ------------------------------------------------------------------ embeddings for each layer
 def _layer_inputs(view: View, switch: str) -> tuple[Op, ...]:
     """In each layer: a gate down to the width of its own embedding, a matrix back up, a norm after it."""
-    d, narrow = view.get("d_model"), view.size("hidden_size_per_layer_input", "d_layer_input", zero=True)
-    if not isinstance(narrow, Expr) or not narrow:
+    d, narrow = view.get("d_model"), view.single("hidden_size_per_layer_input", "d_layer_input", zero=True)
+    if not narrow:
         return ()
     return (
         linear("other", "per_layer_input_gate", d, narrow),
@@ -94,10 +95,10 @@ def _layer_inputs(view: View, switch: str) -> tuple[Op, ...]:
 
 def _layer_tables(view: View, switch: str) -> tuple[Op, ...]:
     """One table with a vector for every token and layer, and a matrix from the token's embedding to as many."""
-    narrow = view.size("hidden_size_per_layer_input", "d_layer_input", zero=True)
-    rows = view.size("vocab_size_per_layer_input", "n_vocab")
-    if not isinstance(narrow, Expr) or not narrow or not isinstance(rows, Expr):
+    narrow = view.single("hidden_size_per_layer_input", "d_layer_input", zero=True)
+    if not narrow:
         return ()
+    rows = view.single("vocab_size_per_layer_input", "n_vocab")
     width = view.get("n_layers") * narrow
     return (
         lookup("embedding", "embed_tokens_per_layer", rows, width),
@@ -115,9 +116,12 @@ PER_LAYER_SIZES = {"vocab_size_per_layer_input": 262144, "hidden_size_per_layer_
 
 # ------------------------------------------------------------------ Gemma 3n
 def _augmented(view: View, switch: str) -> tuple[Op, ...]:
-    """Gemma 3n's layer beside attention and FFN: AltUp on parallel streams, LAuReL's low-rank way round, layer inputs."""
-    d, streams, rank = view.get("d_model"), view.size("altup_num_inputs", "n_streams"), view.size("laurel_rank", "d_laurel")
-    assert isinstance(streams, Expr) and isinstance(rank, Expr)
+    """Gemma 3n's layer beside attention and FFN: AltUp on parallel streams, LAuReL of low rank, layer inputs."""
+    d, streams, rank = (
+        view.get("d_model"),
+        view.single("altup_num_inputs", "n_streams"),
+        view.single("laurel_rank", "d_laurel"),
+    )
     return (
         scale("other", "altup.correct_output_scale", d),
         linear("other", "altup.correction_coefs", streams, streams),
@@ -133,8 +137,7 @@ def _augmented(view: View, switch: str) -> tuple[Op, ...]:
 
 def _streams(view: View, switch: str) -> tuple[Op, ...]:
     """Matrices that make the parallel streams out of the embedding and bring them together at the end."""
-    d, streams = view.get("d_model"), view.size("altup_num_inputs", "n_streams")
-    assert isinstance(streams, Expr)
+    d, streams = view.get("d_model"), view.single("altup_num_inputs", "n_streams")
     more = size("n_streams - 1", streams.value - 1, "altup_num_inputs")
     made = (("other", "altup_projections"), ("embedding", "altup_unembed_projections"))
     return (*_layer_tables(view, switch), *(linear(part, name, d, d, copies=more) for part, name in made if more))
@@ -144,7 +147,7 @@ AUGMENTED = ("hidden_size_per_layer_input", "altup_num_inputs", "laurel_rank")
 
 GEMMA3N = GEMMA2.like(
     "gemma3n_text",
-    "transformers Gemma3nForCausalLM; arXiv:2301.13310 (AltUp), arXiv:2411.07501 (LAuReL). The keys and values that the last "
+    "transformers Gemma3nForCausalLM; arXiv:2301.13310 (AltUp), arXiv:2411.07501 (LAuReL). Keys and values that the last "
     "layers don't use are in the published checkpoints and are counted; the class of 5.24 leaves them out",
     {
         "attention.qk_norm": "head",
@@ -175,10 +178,16 @@ GEMMA4_KIND = _kinds(6, "full_attention")
 def _override(view: View, layer: int, name: str) -> int | None:
     """What per_layer_config states for a layer; it goes over the keys for all full-attention layers."""
     listed, _ = view.resolver.raw("per_layer_config")
-    found = next((v for k, v in listed.items() if str(k).isdigit() and int(k) == layer), {}) if isinstance(listed, dict) else {}
+    found: Any = (
+        next((v for k, v in listed.items() if str(k).isdigit() and int(k) == layer), {})
+        if isinstance(listed, dict)
+        else {}
+    )
     value = found.get(name) if isinstance(found, dict) else None
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        view.fail(f"per_layer_config: {name} of layer {layer} is {value!r}; want a positive whole number", "per_layer_config")
+        view.fail(
+            f"per_layer_config: {name} of layer {layer} is {value!r}; want a positive whole number", "per_layer_config"
+        )
     return value
 
 
@@ -206,26 +215,27 @@ def _attention_kind(view: View, layer: int) -> Any:
 
 
 def _ffn_width(view: View, layer: int) -> Any:
-    width = view.size("intermediate_size", "ffn.d_ff")
-    if not isinstance(width, Expr):
-        view.missing("intermediate_size")
+    width = view.single("intermediate_size", "d_ff")
     return 2 * width if view.flag("use_double_wide_mlp") and _reuses(view, layer) else width
 
 
 def _ffn_kind(view: View, switch: str) -> Any:
     if not view.flag("enable_moe_block"):
         return "gated"
-    width = view.size("moe_intermediate_size", "d_expert")
+    width = view.single("moe_intermediate_size", "d_expert")
     return partial(dense_and_experts, width if isinstance(width, Expr) else view.missing("moe_intermediate_size"))
 
 
 def _if_mixed(name: str) -> Reader:
-    return Reader((name,), lambda view, switch: view.size(name, switch) or view.missing(name) if view.flag("enable_moe_block") else ZERO)
+    return Reader(
+        (name,),
+        lambda view, switch: view.single(name, switch.split(".")[-1]) if view.flag("enable_moe_block") else ZERO,
+    )
 
 
 GEMMA4 = GEMMA2.like(
     "gemma4_text",
-    "transformers Gemma4ForCausalLM, Gemma4ForConditionalGeneration's language model: full-attention layers have heads of "
+    "transformers Gemma4ForCausalLM, Gemma4ForConditionalGeneration: full-attention layers have heads of "
     "their own width, the last layers reuse keys and values",
     {
         "attention.kind": each_layer(("num_kv_shared_layers", "attention_k_eq_v"), _attention_kind),
@@ -233,7 +243,10 @@ GEMMA4 = GEMMA2.like(
         "attention.n_kv_heads": _own_width("num_key_value_heads", "num_global_key_value_heads", "attention_k_eq_v"),
         "attention.qk_norm": "head",
         "attention.window": _window(GEMMA4_KIND),
-        "attention.sides": Reader(("use_bidirectional_attention",), lambda view, switch: 2 if view.text("use_bidirectional_attention") == "all" else 1),
+        "attention.sides": Reader(
+            ("use_bidirectional_attention",),
+            lambda view, switch: 2 if view.text("use_bidirectional_attention") == "all" else 1,
+        ),
         "ffn.kind": Reader(("enable_moe_block", "moe_intermediate_size"), _ffn_kind, holds_it=False),
         "ffn.d_ff": each_layer(("intermediate_size", "use_double_wide_mlp"), _ffn_width),
         "ffn.n_experts": _if_mixed("num_experts"),
@@ -257,7 +270,14 @@ GEMMA4_UNIFIED = GEMMA4.like(
     "transformers Gemma4UnifiedForCausalLM: Gemma 4 without experts and without embeddings for each layer",
     {"ffn.kind": "gated", "ffn.n_experts": ZERO, "ffn.top_k": ZERO, "extra": (), "stack_extra": ()},
     {"sliding_window": 1024},
-    ignores=("hidden_size_per_layer_input", "vocab_size_per_layer_input", "enable_moe_block", "num_experts", "top_k_experts", "moe_intermediate_size"),
+    ignores=(
+        "hidden_size_per_layer_input",
+        "vocab_size_per_layer_input",
+        "enable_moe_block",
+        "num_experts",
+        "top_k_experts",
+        "moe_intermediate_size",
+    ),
 )
 
 
@@ -268,30 +288,29 @@ def _all_reuse(view: View, layer: int) -> Any:
 
 
 def _assistant_width(view: View, layer: int) -> Any:
-    width = view.size("intermediate_size", "ffn.d_ff")
-    if not isinstance(width, Expr):
-        view.missing("intermediate_size")
+    width = view.single("intermediate_size", "d_ff")
     reuses = _reuses(view, layer) or not view.number("num_kv_shared_layers")
     return 2 * width if view.flag("use_double_wide_mlp") and reuses else width
 
 
 def _bridge(view: View, switch: str) -> tuple[Op, ...]:
-    """From the target model's two vectors to the assistant's width, and back; centroids where the vocabulary is ordered."""
-    d, wide = view.get("d_model"), view.size("backbone_hidden_size", "d_backbone")
-    assert isinstance(wide, Expr)
+    """From the target model's two vectors to the assistant's width, and back; centroids of an ordered vocabulary."""
+    d, wide = view.get("d_model"), view.single("backbone_hidden_size", "d_backbone")
     bridge = (linear("head", "pre_projection", 2 * wide, d), linear("head", "post_projection", d, wide))
     if not view.flag("use_ordered_embeddings"):
         return bridge
-    return (*bridge, linear("head", "masked_embedding.centroids", d, view.size("num_centroids", "n_centroids") or 0))  # type: ignore[arg-type]
+    return (*bridge, linear("head", "masked_embedding.centroids", d, view.single("num_centroids", "n_centroids")))
 
 
 ASSISTANT = GEMMA4_UNIFIED.like(
     "gemma4_unified_assistant",
-    "transformers Gemma4UnifiedAssistantForCausalLM: a draft model all of whose layers reuse the target's keys and values",
+    "transformers Gemma4UnifiedAssistantForCausalLM: a draft model; its layers reuse the target's keys and values",
     {
-        "attention.kind": each_layer(("num_kv_shared_layers",), _all_reuse),
+        "attention.kind": each_layer(("num_kv_shared_layers", "attention_k_eq_v"), _all_reuse),
         "ffn.d_ff": each_layer(("intermediate_size", "use_double_wide_mlp"), _assistant_width),
-        "model_extra": Reader(("backbone_hidden_size", "use_ordered_embeddings", "num_centroids"), _bridge, holds_it=False),
+        "model_extra": Reader(
+            ("backbone_hidden_size", "use_ordered_embeddings", "num_centroids"), _bridge, holds_it=False
+        ),
     },
     {"backbone_hidden_size": 3840, "use_ordered_embeddings": False, "num_centroids": 2048},
     ignores=("centroid_intermediate_top_k",),

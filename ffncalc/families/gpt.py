@@ -9,6 +9,13 @@ from ffncalc.families.row import Reader, Row, derived, divided, flag, in_first_l
 from ffncalc.ops import Op, lookup, scale
 from ffncalc.resolve import View
 
+GPT_NAMES = {
+    "hidden_size": "n_embd",
+    "max_position_embeddings": "n_positions",
+    "num_attention_heads": "n_head",
+    "num_hidden_layers": "n_layer",
+}
+
 GPT2 = Row(
     name="gpt2",
     source="Radford et al. 2019; transformers GPT2LMHeadModel",
@@ -30,7 +37,8 @@ GPT2 = Row(
         "positions.n_positions": key("n_positions"),
     },
     defaults={"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12, "tie_word_embeddings": True},
-    ignores=("n_ctx",),
+    spellings=GPT_NAMES,
+    ignores=("n_ctx", "is_decoder"),
 )
 
 GPT3 = GPT2.like(

@@ -87,7 +87,9 @@ DEEPSEEK_V3 = DEEPSEEK_V2.like(
 )
 
 KIMI_K2 = DEEPSEEK_V3.like(
-    "kimi_k2", "arXiv:2507.20534; DeepSeek-V3's architecture, as its published code says", model_types=("kimi_k2", "kimi_k25")
+    "kimi_k2",
+    "arXiv:2507.20534; DeepSeek-V3's architecture, as its published code says",
+    model_types=("kimi_k2", "kimi_k25"),
 )
 
 SARVAM_MLA = DEEPSEEK_V3.like(
@@ -183,12 +185,16 @@ def shortcut_experts(d_dense: Expr, n_zero: Expr, f: Ffn, d: Expr, prefix: str) 
 
 
 def _shortcut(view: View) -> Any:
-    return partial(shortcut_experts, view.size("ffn_hidden_size", "ffn.d_dense"), view.size("zero_expert_num", "ffn.n_zero", zero=True))
+    return partial(
+        shortcut_experts,
+        view.size("ffn_hidden_size", "ffn.d_dense"),
+        view.size("zero_expert_num", "ffn.n_zero", zero=True),
+    )
 
 
 LONGCAT_FLASH = DEEPSEEK_V3.like(
     "longcat_flash",
-    "arXiv:2509.01322 and its checkpoint: two attentions and two dense FFNs a layer beside the experts; zero experts have no weights "
+    "arXiv:2509.01322 and its checkpoint: two attentions and two dense FFNs a layer; zero experts have no weights "
     "(the class in transformers 5.24 allocates some)",
     {
         "n_layers": key("num_layers"),

@@ -18,12 +18,22 @@ GRANITE_HYBRID = GRANITEMOESHARED.like(
     "transformers GraniteMoeHybridForCausalLM where no layer is Mamba; without experts the shared one is all there is",
     {
         "ffn.kind": derived(lambda view: "moe" if view.get("ffn.n_experts") else "gated"),
-        "ffn.d_ff": Reader(("intermediate_size", "shared_intermediate_size"), lambda view, switch: _granite_width(view)),
+        "ffn.d_ff": Reader(
+            ("intermediate_size", "shared_intermediate_size"), lambda view, switch: _granite_width(view)
+        ),
         "ffn.n_experts": count("num_local_experts"),
         "ffn.top_k": count("num_experts_per_tok"),
     },
     {"shared_intermediate_size": 1024},
-    ignores=("mamba_*", "time_step_*", "normalization_function", "position_embedding_type", "init_method", "rope_*", *KINDS),
+    ignores=(
+        "mamba_*",
+        "time_step_*",
+        "normalization_function",
+        "position_embedding_type",
+        "init_method",
+        "rope_*",
+        *KINDS,
+    ),
 )
 
 
@@ -33,7 +43,7 @@ def _granite_width(view: View) -> Any:
 
 
 def _lfm_width(view: View, switch: str) -> Expr:
-    """LFM2 takes two thirds of intermediate_size, times a multiplier, up to a multiple, unless told to take it as it is."""
+    """LFM2 takes two thirds of intermediate_size, times a multiplier, up to a multiple, unless told not to."""
     name = "block_ff_dim" if view.resolver.raw("block_ff_dim")[0] is not None else "intermediate_size"
     stated = view.size(name, "d_ff")
     if not isinstance(stated, Expr):
@@ -51,13 +61,22 @@ def _lfm_width(view: View, switch: str) -> Expr:
 
 LFM2 = LLAMA.like(
     "lfm2",
-    "arXiv:2511.23404; transformers Lfm2ForCausalLM where no layer is a short convolution: norms of d_head on queries and keys",
+    "arXiv:2511.23404; transformers Lfm2ForCausalLM where no layer is a short convolution: norms on queries and keys",
     {
         **BIASLESS,
         "tied": Reader(("tie_word_embeddings", "tie_embedding"), lambda view, switch: _lfm_tie(view)),
         "attention.window": LLAMA.says["attention.window"],
         "attention.qk_norm": "head",
-        "ffn.d_ff": Reader(("intermediate_size", "block_ff_dim", "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of"), _lfm_width),
+        "ffn.d_ff": Reader(
+            (
+                "intermediate_size",
+                "block_ff_dim",
+                "block_auto_adjust_ff_dim",
+                "block_ffn_dim_multiplier",
+                "block_multiple_of",
+            ),
+            _lfm_width,
+        ),
     },
     {
         "vocab_size": 65536,
@@ -69,7 +88,18 @@ LFM2 = LLAMA.like(
         "block_ffn_dim_multiplier": 1.0,
         "block_multiple_of": 256,
     },
-    ignores=("conv_*", "full_attn_idxs", "block_dim", "block_mlp_init_scale", "block_norm_eps", "block_out_init_scale", "block_use_*", "num_heads", "theta", *KINDS),
+    ignores=(
+        "conv_*",
+        "full_attn_idxs",
+        "block_dim",
+        "block_mlp_init_scale",
+        "block_norm_eps",
+        "block_out_init_scale",
+        "block_use_*",
+        "num_heads",
+        "theta",
+        *KINDS,
+    ),
 )
 
 

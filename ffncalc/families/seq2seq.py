@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ffncalc.blocks.ends import lm_head
 from ffncalc.families import by_name
-from ffncalc.families.row import Reader, Row, derived, divided, flag, in_first_layer, key, text
-from ffncalc.resolve import View
+from ffncalc.families.row import Row, divided, key
 
 TRANSFORMER = Row(
     name="transformer",

@@ -1,28 +1,24 @@
-"""Decoders with a sublayer, or an order of layers, that hardly another one has; their blocks stand beside their rows."""
+"""Decoders with a sublayer, or an order of layers, that hardly another one has; their blocks stand beside the rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from ffncalc.blocks.attention import grouped, pairs_of, scores
 from ffncalc.blocks.ends import lm_head
 from ffncalc.blocks.ffn import mlp
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.decoders import dims, every, windows
-from ffncalc.families.experts import DENSE_OR_SPARSE, gated_output
+from ffncalc.families.decoders import dims
+from ffncalc.families.experts import gated_output
 from ffncalc.families.latent import DEEPSEEK_V2
 from ffncalc.families.llama import LLAMA, SLIDING
-from ffncalc.families.moe import SPARSE_STEP, mixture
-from ffncalc.families.row import PerLayer, Reader, derived, divided, flag, key, layer_types, nullable
-from ffncalc.ops import Op, Weight, linear, lookup, scale, stored
+from ffncalc.families.row import PerLayer, Reader, derived, divided, flag, key, nullable
+from ffncalc.ops import Op, Weight, linear, lookup, scale
 from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm, Spec
-
-GATED = partial(gated_output, False)
 
 # ------------------------------------------------------------------ one or two weights more
 
@@ -35,14 +31,18 @@ def _xielu(f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
 
 APERTUS = LLAMA.like(
     "apertus",
-    "arXiv:2509.14233; transformers ApertusForCausalLM: no gate, xIELU with two learned numbers a layer, norms on each head",
+    "arXiv:2509.14233; transformers ApertusForCausalLM: no gate, xIELU with two learned numbers a layer, norms on each "
+    "head",
     {
-        "ffn.kind": Reader(("hidden_act",), lambda view, switch: _xielu if view.text("hidden_act") == "xielu" else "plain"),
+        "ffn.kind": Reader(
+            ("hidden_act",), lambda view, switch: _xielu if view.text("hidden_act") == "xielu" else "plain"
+        ),
         "ffn.bias": False,
         "attention.qk_norm": "head",
         "attention.window": ZERO,
     },
     dims(131072, 4096, 14336, 32, 32, hidden_act="xielu"),
+    ignores=("mlp_bias", "post_norm", "qk_norm"),
 )
 
 
@@ -75,7 +75,8 @@ def _mlp_with_sub_norm(f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
 
 BITNET = LLAMA.like(
     "bitnet",
-    "arXiv:2504.12285; transformers BitNetForCausalLM: norms inside the sublayers, before their last matrices; weights counted unpacked",
+    "arXiv:2504.12285; transformers BitNetForCausalLM: norms inside the sublayers, before their last matrices; weights "
+    "counted unpacked",
     {"attention.kind": _with_sub_norm, "ffn.kind": _mlp_with_sub_norm, "ffn.bias": False},
     dims(128256, 2560, 6912, 30, 20, 5),
 )
@@ -90,7 +91,8 @@ def _differential(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op
 
 DIFFLLAMA = LLAMA.like(
     "diffllama",
-    "arXiv:2410.05258; transformers DiffLlamaForCausalLM: attends twice with the same queries and keys; the class does both in full",
+    "arXiv:2410.05258; transformers DiffLlamaForCausalLM: attends twice with the same queries and keys; the class does "
+    "both in full",
     {"attention.kind": _differential, "ffn.bias": False, "attention.window": ZERO},
     dims(32000, 2048, 8192, 16, 32),
     ignores=("lambda_std_dev",),
@@ -105,12 +107,14 @@ def _dynamic_mask(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op
 
 
 def _retrieved(f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
-    """Experts of one key and one value vector each, found by product keys, beside a gated FFN that runs for every token."""
+    """Experts of one key and one value vector each, found by product keys, beside a gated FFN for every token."""
     n_keys = size("n_keys", math.isqrt(f.n_experts.value), "floor of the root of num_experts")
     yield from mlp(True, d, f.d_ff, f.bias, prefix)
     yield linear("ffn", f"{prefix}.router_gate", d, 2 * n_keys)
     for name in ("down_embed", "up_embed"):
-        yield Op(f"{prefix}.{name}", "ffn", (Weight(f"{prefix}.{name}.weight", (d,), f.n_experts, f.top_k),), (f.top_k, d))
+        yield Op(
+            f"{prefix}.{name}", "ffn", (Weight(f"{prefix}.{name}.weight", (d,), f.n_experts, f.top_k),), (f.top_k, d)
+        )
 
 
 def _residual_scales(view: View, switch: str) -> tuple[Op, ...]:
@@ -120,7 +124,8 @@ def _residual_scales(view: View, switch: str) -> tuple[Op, ...]:
 
 DOGE = LLAMA.like(
     "doge",
-    "transformers DogeForCausalLM: a mask that the values make, scaled residuals; is_moe: retrieved experts of two vectors each",
+    "transformers DogeForCausalLM: a mask that the values make, scaled residuals; is_moe: retrieved experts of two "
+    "vectors each",
     {
         "attention.kind": _dynamic_mask,
         "attention.qk_norm": "head",
@@ -136,7 +141,13 @@ DOGE = LLAMA.like(
 
 # ------------------------------------------------------------------ latent attention beside a dense FFN
 LATENT = {switch: value for switch, value in DEEPSEEK_V2.says.items() if switch.startswith("attention.")}
-LATENT_DEFAULTS = {"qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128, "kv_lora_rank": 512, "q_lora_rank": 1536}
+LATENT_DEFAULTS = {
+    "qk_rope_head_dim": 64,
+    "qk_nope_head_dim": 128,
+    "v_head_dim": 128,
+    "kv_lora_rank": 512,
+    "q_lora_rank": 1536,
+}
 DERIVED_IN_CLASS = ("num_key_value_heads", "head_dim", "qk_head_dim")
 
 YOUTU = LLAMA.like(
@@ -182,12 +193,16 @@ def _gate_bias(view: View, switch: str) -> tuple[Op, ...]:
 
 HRM_TEXT = LLAMA.like(
     "hrm_text",
-    "arXiv:2506.21734; transformers HrmTextForCausalLM: two stacks in loops, gated attention, norms without weights; a file "
+    "arXiv:2506.21734; transformers HrmTextForCausalLM: two stacks in loops, gated attention, norms without weights; a "
+    "file "
     "with num_layers_per_stack states in num_hidden_layers how many layers run",
     {
-        "n_layers": Reader(("num_layers_per_stack", "num_hidden_layers"), lambda view, s: size("n_layers", 2 * _layers_of_stack(view), "2 x num_layers_per_stack")),
+        "n_layers": Reader(
+            ("num_layers_per_stack", "num_hidden_layers"),
+            lambda view, s: size("n_layers", 2 * _layers_of_stack(view), "2 x num_layers_per_stack"),
+        ),
         "runs": Reader(("H_cycles", "L_cycles"), _hrm_runs, holds_it=False),
-        "attention.kind": GATED,
+        "attention.kind": partial(gated_output, False),
         "attention.n_kv_heads": derived(lambda view: view.get("attention.n_heads")),
         "attention.window": ZERO,
         "norm.kind": "none",
@@ -221,12 +236,15 @@ def _scaled_logits(spec: Spec) -> tuple[Op, ...]:
 
 
 def _dory_kinds(view: View) -> list[str]:
-    """The attention of each layer; a released file lists attention and FFN apart, so each layer is two of its entries."""
+    """The attention of each layer; a released file lists its FFN as well, so each layer is two entries."""
     listed, _ = view.resolver.raw("layer_types")
     if listed is None:
-        return ["full_attention" if (i + 1) % 4 == 0 else "sliding_attention" for i in range(view.number("num_hidden_layers"))]
+        return [
+            "full_attention" if (i + 1) % 4 == 0 else "sliding_attention"
+            for i in range(view.number("num_hidden_layers"))
+        ]
     kinds = listed[::2] if isinstance(listed, list) and "mlp" in listed else listed
-    if not isinstance(kinds, list) or not set(kinds) <= set(SLIDING):
+    if not isinstance(kinds, list) or not all(kind in tuple(SLIDING) for kind in kinds):
         view.fail(f"layer_types has to list {' and '.join(SLIDING)}, each with 'mlp' after it or none", "layer_types")
     return kinds
 
@@ -240,7 +258,10 @@ def _dory_layers(view: View, switch: str) -> Expr:
     """num_hidden_layers, which counts attention and FFN apart where layer_types does."""
     kinds, stated = _dory_kinds(view), view.number("num_hidden_layers")
     if len(kinds) * _dory_entries(view) != stated:
-        view.fail(f"layer_types has {len(kinds) * _dory_entries(view)} entries; want num_hidden_layers, {stated}", "layer_types")
+        view.fail(
+            f"layer_types has {len(kinds) * _dory_entries(view)} entries; want num_hidden_layers, {stated}",
+            "layer_types",
+        )
     return size("n_layers", len(kinds), "num_hidden_layers" if len(kinds) == stated else "num_hidden_layers / 2")
 
 
@@ -255,152 +276,51 @@ def _dory_runs(view: View, switch: str) -> PerLayer:
     first, last = view.number("n_input_layers") // entries, view.number("n_output_layers") // entries
     middle = view.number("n_recurrent_layers") // entries or layers - first - last
     if first + middle + last != layers:
-        view.fail(f"n_input_layers + n_recurrent_layers + n_output_layers is not num_hidden_layers, {layers * entries}", "n_recurrent_layers")
-    loops = view.size("n_recurrent_loops", "runs")
+        view.fail(
+            f"n_input_layers + n_recurrent_layers + n_output_layers is not num_hidden_layers, {layers * entries}",
+            "n_recurrent_layers",
+        )
+    loops = size("runs", view.number("n_recurrent_loops"), "n_recurrent_loops")
     return PerLayer(loops if first <= i < first + middle else ONE for i in range(layers))
 
 
 DORY = LLAMA.like(
     "dory",
-    "transformers DoryForCausalLM: nGPT (arXiv:2410.01131) with gated attention, and a middle section that runs in a loop",
+    "transformers DoryForCausalLM: nGPT (arXiv:2410.01131) with gated attention, and a middle section that runs in a "
+    "loop",
     {
         "n_layers": Reader(("num_hidden_layers",), _dory_layers),
-        "runs": Reader(("n_input_layers", "n_recurrent_layers", "n_output_layers", "n_recurrent_loops"), _dory_runs, holds_it=False),
+        "runs": Reader(
+            ("n_input_layers", "n_recurrent_layers", "n_output_layers", "n_recurrent_loops"), _dory_runs, holds_it=False
+        ),
         "attention.kind": _unit_attention,
         "attention.window": Reader(("layer_types", "sliding_window"), _dory_windows),
         "ffn.kind": _unit_mlp,
         "norm.kind": "none",
         "extra": derived(lambda view: _rates(view, "extra")),
     },
-    dims(131072, 2560, 7168, 36, 16, 4, head_dim=256, sliding_window=1024, n_input_layers=8, n_output_layers=8, n_recurrent_loops=2),
+    dims(
+        131072,
+        2560,
+        7168,
+        36,
+        16,
+        4,
+        head_dim=256,
+        sliding_window=1024,
+        n_input_layers=8,
+        n_output_layers=8,
+        n_recurrent_loops=2,
+    ),
     heads={"causal": _scaled_logits},
     ignores=("ngpt_alpha_init", "recurrent_kv_cache_mode"),
-)
-
-# ------------------------------------------------------------------ with experts
-FLINT = LLAMA.like(
-    "flint",
-    "transformers FlintForCausalLM: sinks, norms on each head, experts beside a shared one of its own width",
-    {
-        **SPARSE_STEP,
-        "attention.qk_norm": "head",
-        "attention.sinks": True,
-        "attention.window": windows(lambda view, i: i < 2 or i % 4 == 1 or i == view.n_layers() - 1),
-        "ffn.bias": False,
-        "ffn.d_shared": key("shared_expert_intermediate_size"),
-    },
-    dims(
-        150144, 2048, 6144, 49, 32, 4, head_dim=128, sliding_window=513, decoder_sparse_step=1, moe_intermediate_size=512,
-        shared_expert_intermediate_size=1024, num_experts_per_tok=6, num_experts=256, mlp_only_layers=[0, 1],
-    ),
-)  # fmt: skip
-
-
-def _head_gate_bias(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
-    """Gated attention, the gate with one bias a head."""
-    yield from gated_output(False, a, d, norm, prefix)
-    yield scale("attention", f"{prefix}.gate_bias", a.n_heads)
-
-
-BEAM = LLAMA.like(
-    "beam",
-    "transformers BeamForCausalLM: gated attention, four norms a layer, experts after the first three layers",
-    {
-        **mixture(layer_types("mlp_layer_types", DENSE_OR_SPARSE, lambda view, i: "dense" if i < 3 else "sparse"), "num_experts"),
-        "attention.kind": _head_gate_bias,
-        "attention.qk_norm": "head",
-        "attention.window": windows(lambda view, i: (i + 1) % 6 == 0 or i == view.n_layers() - 1),
-        "ffn.bias": False,
-        "ffn.correction": True,
-        "norm.place": "both",
-    },
-    dims(151936, 5120, 20480, 52, 48, 8, head_dim=128, sliding_window=512, moe_intermediate_size=2560, num_experts_per_tok=8, num_experts=256),
-)
-
-KOLIBRI1 = LLAMA.like(
-    "kolibri1",
-    "transformers Kolibri1ForCausalLM: four norms a layer, norms on each head, experts beside a shared one in every layer",
-    {
-        "attention.bias": "",
-        "attention.qk_norm": "head",
-        "attention.window": windows(every(5)),
-        "ffn.kind": "moe",
-        "ffn.d_ff": key("moe_intermediate_size"),
-        "ffn.bias": False,
-        "ffn.n_experts": key("num_local_experts"),
-        "ffn.top_k": key("num_experts_per_tok"),
-        "ffn.correction": True,
-        "ffn.d_shared": key("shared_expert_intermediate_size"),
-        "norm.place": "both",
-    },
-    dims(128000, 2560, 0, 50, 48, 4, head_dim=128, sliding_window=513, moe_intermediate_size=512, num_experts_per_tok=6, num_local_experts=384, shared_expert_intermediate_size=512),
-    spellings={"num_experts": "num_local_experts"},
-)
-
-
-def _every_fourth_from_last(view: View, layer: int) -> bool:
-    return (view.n_layers() - 1 - layer) % 4 == 0
-
-
-MUSE_GLIMMER = LLAMA.like(
-    "muse_glimmer_text",
-    "transformers MuseGlimmerTextModel: gated attention, four norms a layer, full attention in every fourth layer from the last",
-    {"attention.kind": GATED, "attention.window": windows(_every_fourth_from_last), "ffn.bias": False, "norm.place": "both"},
-    dims(202048, 6656, 19968, 52, 32, 2, head_dim=128, sliding_window=2048),
-    ignores=("layer_rope_theta", "qk_scale_factor", "output_multiplier", "post_norm_eps"),
-)
-
-
-def _narrow_experts(d_moe: Expr, f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
-    """Experts on a stream of their own width, which a matrix leads to and one leads back from; the router sees the full one."""
-    yield linear("ffn", f"{prefix}.router", d, f.n_experts)
-    yield stored("ffn", f"{prefix}.router.e_score_correction_bias", f.n_experts)
-    yield linear("ffn", f"{prefix}.pre_expert_proj", d, d_moe)
-    yield scale("norm", f"{prefix}.pre_expert_norm", d_moe)
-    yield from mlp(True, d_moe, f.d_ff, False, f"{prefix}.experts", f.n_experts, f.top_k)
-    yield scale("norm", f"{prefix}.post_expert_norm", d_moe)
-    yield linear("ffn", f"{prefix}.post_expert_proj", d_moe, d)
-
-
-def _spark_ffn(view: View, switch: str) -> Any:
-    width = view.size("moe_hidden_size", "d_moe")
-    sparse = partial(_narrow_experts, width)
-    return layer_types("mlp_layer_types", {"dense": "gated", "sparse": sparse}, lambda view, layer: "sparse").read(view, switch)
-
-
-def _spark_width(view: View, switch: str) -> Any:
-    dense, expert = view.size("intermediate_size", "ffn.d_ff"), view.size("moe_intermediate_size", "ffn.d_ff")
-    kinds = view.get("ffn.kind")
-    return PerLayer(dense if kind == "gated" else expert for kind in kinds) if isinstance(kinds, PerLayer) else expert
-
-
-def _spark_extra(view: View, switch: str) -> tuple[Op, ...]:
-    """A gate on each residual; and of the two norms after the sublayers only the second has weights."""
-    d = view.get("d_model")
-    gates = (scale("other", f"post_{x}_residual_gate", d) for x in ("attention", "feedforward"))
-    return (scale("norm", "post_feedforward_layernorm", d), *gates)
-
-
-MUSE_SPARK = MUSE_GLIMMER.like(
-    "muse_spark_text",
-    "transformers MuseSparkTextModel: gated residuals, experts on a narrower stream; the first norm after attention has no weights",
-    {
-        "ffn.kind": Reader(("mlp_layer_types", "moe_hidden_size"), _spark_ffn, holds_it=False),
-        "ffn.d_ff": Reader(("intermediate_size", "moe_intermediate_size"), _spark_width),
-        "ffn.n_experts": key("num_local_experts"),
-        "ffn.top_k": key("num_experts_per_tok"),
-        "norm.place": "pre",
-        "extra": derived(lambda view: _spark_extra(view, "extra")),
-    },
-    dims(202048, 8192, 16384, 62, 128, 16, head_dim=64, moe_intermediate_size=4096, num_local_experts=256, num_experts_per_tok=8, moe_hidden_size=4096),
-    ignores=("residual_gate_temperature",),
 )
 
 # ------------------------------------------------------------------ CPM-Ant
 
 
 def _prompts_and_segments(view: View, switch: str) -> tuple[Op, ...]:
-    """Rows of the token table for prompts, a table of segments, and biases for pairs of segments and relative positions."""
+    """The token table's rows for prompts, a table of segments, biases for pairs of segments and for distances."""
     d, heads = view.get("d_model"), view.get("attention.n_heads")
     types, length, segments, buckets = (_count(view, name) for name in CPM_KEYS)
     return (
@@ -419,7 +339,8 @@ def _count(view: View, name: str) -> Expr:
 
 CPMANT = LLAMA.like(
     "cpmant",
-    "transformers CpmAntForCausalLM (CPM-Ant): relative biases shared by all layers; the head is never tied. The table's rows for "
+    "transformers CpmAntForCausalLM (CPM-Ant): relative biases shared by all layers; the head is never tied. The "
+    "table's rows for "
     "prompts are shown apart from those for tokens",
     {
         "tied": False,
@@ -440,7 +361,4 @@ CPMANT = LLAMA.like(
     flops="a learned prompt stands before every sequence, and takes part in the attention",
 )
 
-ROWS = by_name(
-    APERTUS, APERTUS1P5, BITNET, DIFFLLAMA, DOGE, YOUTU, MINICPM3, HRM_TEXT, DORY, FLINT, BEAM, KOLIBRI1, MUSE_GLIMMER,
-    MUSE_SPARK, CPMANT,
-)  # fmt: skip
+ROWS = by_name(APERTUS, APERTUS1P5, BITNET, DIFFLLAMA, DOGE, YOUTU, MINICPM3, HRM_TEXT, DORY, CPMANT)

@@ -6,38 +6,67 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ffncalc.blocks.sparse import Indexer, gated_by_channel, gated_by_head, gated_queries, hyper_connection, indexed, shared_keys
+from ffncalc.blocks.sparse import (
+    Indexer,
+    gated_by_channel,
+    gated_by_head,
+    gated_queries,
+    hyper_connection,
+    indexed,
+    shared_keys,
+)
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE, routed_layer
+from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE
 from ffncalc.families.latent import DEEPSEEK_V3, ROUTED_OR_LISTED
-from ffncalc.families.row import PerLayer, Reader, count, derived, each_layer, first_layers, key, layer_types, nullable
+from ffncalc.families.moe import listed, step
+from ffncalc.families.row import PerLayer, Reader, derived, each_layer, first_layers, key, layer_types
 from ffncalc.ops import Op, linear, scale
 from ffncalc.resolve import View
 
-INDEX_KEYS = ("index_n_heads", "index_head_dim", "indexer_types", "index_topk_pattern", "index_topk_freq", "index_skip_topk_offset")
+INDEX_KEYS = (
+    "index_n_heads",
+    "index_head_dim",
+    "indexer_types",
+    "index_topk_pattern",
+    "index_topk_freq",
+    "index_skip_topk_offset",
+)
+
+
+def need(view: View, name: str, leaf: str) -> Expr:
+    """The size that a key states, under the name of a leaf."""
+    found = view.size(name, leaf)
+    return found if isinstance(found, Expr) else view.missing(name)
 
 
 # ------------------------------------------------------------------ which layers have an indexer
 def index_of(view: View) -> Indexer:
     """The sizes of a config's indexer."""
-    return Indexer(*(view.size(name, leaf) or view.missing(name) for name, leaf in (("index_n_heads", "n_index_heads"), ("index_head_dim", "d_index"))))
+    return Indexer(need(view, "index_n_heads", "n_index_heads"), need(view, "index_head_dim", "d_index"))
 
 
 def has_indexer(view: View, layer: int) -> bool:
-    """GLM-5's rule: indexer_types, else index_topk_pattern ("FSSF"), else every index_topk_freq-th from an offset on."""
-    listed, _ = view.resolver.raw("indexer_types")
-    pattern = listed if listed is not None else view.resolver.raw("index_topk_pattern")[0]
+    """GLM-5's rule: indexer_types, else index_topk_pattern ("FSSF"), else each index_topk_freq-th from an offset on."""
+    stated = (view.resolver.raw(name)[0] for name in ("indexer_types", "index_topk_pattern"))
+    pattern = next((value for value in stated if value is not None), None)
     if pattern is not None:
-        if not isinstance(pattern, (str, list)) or len(pattern) != view.n_layers() or not set(pattern) <= {"F", "S", "full", "shared"}:
-            view.fail(f"indexer_types (or index_topk_pattern) has to say full or shared for each of {view.n_layers()} layers", "indexer_types")
-        return pattern[layer] in ("F", "full")
+        return _pattern(view, pattern)[layer] in {"F", "full"}
     first = max(layer - view.number("index_skip_topk_offset") + 1, 0)
     return first % max(view.number("index_topk_freq"), 1) == 0
 
 
+def _pattern(view: View, stated: Any) -> str | list[str]:
+    known = isinstance(stated, (str, list)) and set(stated) <= {"F", "S", "full", "shared"}
+    if not known or len(stated) != view.n_layers():
+        view.fail(
+            f"indexer_types (or index_topk_pattern) has to say full or shared for each of {view.n_layers()} layers"
+        )
+    return stated  # type: ignore[no-any-return]
+
+
 def with_index(block: Callable[..., Any], rule: Callable[[View, int], bool] | None = None) -> Reader:
-    """For attention.kind: `block` with an indexer in the layers that the rule chooses (None: in all), without one elsewhere."""
+    """For attention.kind: `block` with an indexer in the layers that the rule chooses (None: in all of them)."""
 
     def read(view: View, switch: str) -> Any:
         own, none = partial(block, index_of(view)), partial(block, None)
@@ -46,7 +75,13 @@ def with_index(block: Callable[..., Any], rule: Callable[[View, int], bool] | No
     return Reader(INDEX_KEYS, read, holds_it=False)
 
 
-INDEX_DEFAULTS = {"index_n_heads": 64, "index_head_dim": 128, "index_topk": 2048, "index_topk_freq": 1, "index_skip_topk_offset": 2}
+INDEX_DEFAULTS = {
+    "index_n_heads": 64,
+    "index_head_dim": 128,
+    "index_topk": 2048,
+    "index_topk_freq": 1,
+    "index_skip_topk_offset": 2,
+}
 
 DEEPSEEK_V32 = DEEPSEEK_V3.like(
     "deepseek_v32",
@@ -54,7 +89,9 @@ DEEPSEEK_V32 = DEEPSEEK_V3.like(
     {
         "attention.kind": with_index(indexed),
         "attention.window": key("index_topk"),
-        "ffn.kind": layer_types("mlp_layer_types", DENSE_OR_SPARSE, first_layers("first_k_dense_replace", "gated", "moe")),
+        "ffn.kind": layer_types(
+            "mlp_layer_types", DENSE_OR_SPARSE, first_layers("first_k_dense_replace", "gated", "moe")
+        ),
     },
     INDEX_DEFAULTS,
     ignores=("layer_types", "mlp_bias", "moe_layer_freq", "indexer_rope_interleave"),
@@ -81,7 +118,7 @@ GLM_MOE_DSA = DEEPSEEK_V32.like(
 # ------------------------------------------------------------------ A.X-K2
 def _gated_norms(view: View) -> Any:
     """The norms of A.X-K2 have a gate of low rank: the one before attention, and that before experts."""
-    d, rank = view.get("d_model"), view.size("gated_norm_rank", "norm.gated_norm_rank") or view.missing("gated_norm_rank")
+    d, rank = view.get("d_model"), need(view, "gated_norm_rank", "gated_norm_rank")
 
     def gate(name: str) -> tuple[Op, ...]:
         return linear("ffn", f"{name}.fc1", d, rank), linear("ffn", f"{name}.fc2", rank, d)
@@ -124,13 +161,15 @@ AXK2 = DEEPSEEK_V32.like(
 # ------------------------------------------------------------------ HY-V4
 def streams(view: View) -> Expr:
     """How many streams the residual has."""
-    found = view.size("hc_mult", "hc_mult")
-    return found if isinstance(found, Expr) else view.missing("hc_mult")
+    return need(view, "hc_mult", "n_streams")
 
 
 def _hy_connections(view: View) -> tuple[Op, ...]:
     m, d = streams(view), view.get("d_model")
-    return (*hyper_connection("attention", "attn_hc", m, 2 * m, 2, d), *hyper_connection("ffn", "ffn_hc", m, 2 * m, 2, d))
+    return (
+        *hyper_connection("attention", "attn_hc", m, 2 * m, 2, d),
+        *hyper_connection("ffn", "ffn_hc", m, 2 * m, 2, d),
+    )
 
 
 def hyper_head(view: View) -> tuple[Op, ...]:
@@ -187,20 +226,20 @@ HY_V4_VL = HY_V4.like(
 
 # ------------------------------------------------------------------ Mistral Large 4
 def _rotary(view: View, layer: int) -> bool:
-    listed = view.numbers("no_rope_layers")
-    every = view.number("no_rope_layer_interval") or view.fail("no_rope_layer_interval is 0; want at least 1", "no_rope_layer_interval")
-    return bool(listed[layer] if listed else (layer + 1) % every)
+    stated = listed(view, "no_rope_layers")
+    return bool(stated[layer] if stated else (layer + 1) % step(view, "no_rope_layer_interval"))
 
 
 def _reuses(view: View, layer: int) -> bool:
-    sources = view.numbers("kv_source_layers")
+    sources = listed(view, "kv_source_layers")
     return bool(sources) and sources[layer] != layer
 
 
 def _mistral_attention(view: View) -> Any:
     index = index_of(view)
-    kinds = {(own, reuses): partial(shared_keys, index if own else None, reuses) for own in (True, False) for reuses in (True, False)}
-    return PerLayer(kinds[has_indexer(view, i), _reuses(view, i)] for i in range(view.n_layers()))
+    each = [(has_indexer(view, layer), _reuses(view, layer)) for layer in range(view.n_layers())]
+    kinds = {(own, reuses): partial(shared_keys, index if own else None, reuses) for own, reuses in set(each)}
+    return PerLayer(kinds[kind] for kind in each)
 
 
 def _unrotated(view: View, layer: int) -> Expr:
@@ -211,16 +250,19 @@ def _unrotated(view: View, layer: int) -> Expr:
 
 MISTRAL_LARGE4 = DEEPSEEK_V32.like(
     "mistral_large4_text",
-    "transformers MistralLarge4TextModel: queries not compressed, no correction bias, no rotary positions in every fourth layer",
+    "transformers MistralLarge4TextModel: queries not compressed, no correction bias, every fourth layer not rotary",
     {
         "attention.kind": derived(_mistral_attention)._replace(keys=(*INDEX_KEYS, "kv_source_layers"), holds_it=False),
         "attention.q_lora_rank": ZERO,
         "attention.d_nope": each_layer(("qk_nope_head_dim", "no_rope_layers", "no_rope_layer_interval"), _unrotated),
         "attention.d_rope": each_layer(
-            ("qk_rope_head_dim",), lambda view, layer: view.size("qk_rope_head_dim", "d_rope") if _rotary(view, layer) else ZERO
+            ("qk_rope_head_dim",),
+            lambda view, layer: view.size("qk_rope_head_dim", "d_rope") if _rotary(view, layer) else ZERO,
         ),
         "ffn.correction": False,
-        "stack_extra": derived(lambda view: (scale("embedding", "rotary_emb.alpha", view.number("qk_rope_head_dim") // 2),)),
+        "stack_extra": derived(
+            lambda view: (scale("embedding", "rotary_emb.alpha", view.number("qk_rope_head_dim") // 2),)
+        ),
     },
     {
         "vocab_size": 204800,
@@ -245,13 +287,13 @@ def _dots_layer(view: View, layer: int) -> str:
 
     Old files call an indexed layer full_attention, unless use_dsa is false (then it is one).
     """
-    listed = view.words("layer_types", ("full_attention", "indexed_attention", "sliding_attention"))
+    stated = view.words("layer_types", ("full_attention", "indexed_attention", "sliding_attention"))
     use_dsa, use_window = (view.resolver.raw(name)[0] for name in ("use_dsa", "use_sliding_window"))
     slides = use_window is not False and layer >= 2 and layer % 4 != 1
-    if (listed[layer] if listed else "sliding_attention" if slides else "") == "sliding_attention":
+    if (stated[layer] if stated else "sliding_attention" if slides else "") == "sliding_attention":
         return "sliding_attention"
-    if use_dsa is None and listed and view.resolver.raw("per_layer_config")[0] is not None:
-        return listed[layer]
+    if use_dsa is None and stated and view.resolver.raw("per_layer_config")[0] is not None:
+        return stated[layer]
     return "full_attention" if use_dsa is False else "indexed_attention"
 
 
@@ -281,7 +323,7 @@ def _dots_size(name: str) -> Reader:
     """A size that layers may have of their own."""
 
     def read(view: View, switch: str) -> PerLayer:
-        shared, leaf = view.size(name, switch) or view.missing(name), switch.split(".")[-1]
+        shared, leaf = view.size(name, switch) or view.missing(name), switch.rpartition(".")[2]
         own = [_dots_own(view, layer).get(name) for layer in range(view.n_layers())]
         return PerLayer(size(leaf, value, f"{name} of the layer") if value else shared for value in own)
 
@@ -294,15 +336,18 @@ def _dots_shared(view: View) -> Expr:
 
 
 def _dots_window(view: View, layer: int) -> Any:
-    windowed = view.size("sliding_window", "attention.window") or view.size("sliding_window_size", "attention.window")
-    return {"sliding_attention": windowed, "full_attention": ZERO}.get(_dots_layer(view, layer), view.size("index_topk", "attention.window"))
+    names = {"sliding_attention": ("sliding_window", "sliding_window_size"), "indexed_attention": ("index_topk",)}
+    sizes = (view.size(name, "attention.window") for name in names.get(_dots_layer(view, layer), ()))
+    return next((found for found in sizes if found), ZERO)
 
 
 DOTS3_NOTE = DEEPSEEK_V32.like(
     "dots3_note_text",
     "transformers Dots3NoteForCausalLM: indexed layers and windowed ones of other sizes, a gate a head",
     {
-        "attention.kind": with_index(gated_by_head, lambda view, layer: _dots_layer(view, layer) == "indexed_attention"),
+        "attention.kind": with_index(
+            gated_by_head, lambda view, layer: _dots_layer(view, layer) == "indexed_attention"
+        ),
         "attention.n_heads": _dots_size("num_attention_heads"),
         "attention.q_lora_rank": _dots_size("q_lora_rank"),
         "attention.kv_lora_rank": _dots_size("kv_lora_rank"),
@@ -310,10 +355,13 @@ DOTS3_NOTE = DEEPSEEK_V32.like(
         "attention.d_rope": _dots_size("qk_rope_head_dim"),
         "attention.d_v": _dots_size("v_head_dim"),
         "attention.window": each_layer(
-            ("layer_types", "use_dsa", "use_sliding_window", "sliding_window", "sliding_window_size", "index_topk"), _dots_window
+            ("layer_types", "use_dsa", "use_sliding_window", "sliding_window", "sliding_window_size", "index_topk"),
+            _dots_window,
         ),
         "ffn.kind": ROUTED_OR_LISTED,
-        "ffn.d_shared": derived(_dots_shared)._replace(keys=("n_shared_experts", "shared_experts_intermediate_size"), holds_it=False),
+        "ffn.d_shared": derived(_dots_shared)._replace(
+            keys=("n_shared_experts", "shared_experts_intermediate_size"), holds_it=False
+        ),
     },
     {
         "vocab_size": 152064,

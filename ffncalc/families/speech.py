@@ -18,23 +18,24 @@ from ffncalc.resolve import View
 BY_FRAMES = "its encoder runs on frames of sound"
 
 
-def _whole(view: View, name: str) -> Expr:
-    found = view.size(name, name)
-    return found if isinstance(found, Expr) else view.missing(name)
-
-
 # ------------------------------------------------------------------ Speech2Text
 def _subsampler(view: View, switch: str) -> tuple[Op, ...]:
     """Convolutions over the frames, each halving its channels by a gate; the last one gives the encoder's width."""
     kernels, _ = view.resolver.raw("conv_kernel_sizes")
     if not isinstance(kernels, list) or not kernels or len(kernels) != view.number("num_conv_layers"):
         view.fail("conv_kernel_sizes has to list one width for each of num_conv_layers", "conv_kernel_sizes")
-    channels = _whole(view, "conv_channels")
-    entering = [_whole(view, "input_feat_per_channel") * _whole(view, "input_channels")]
+    channels = view.single("conv_channels", "n_channels")
+    entering = [view.single("input_feat_per_channel", "n_features") * view.single("input_channels", "n_inputs")]
     entering += [size("n_channels / 2", channels.value // 2, "conv_channels")] * (len(kernels) - 1)
     leaving = [channels] * (len(kernels) - 1) + [2 * view.get("d_model")]
     return tuple(
-        linear("other", f"encoder.conv.{i}", size("d_kernel", kernel, "conv_kernel_sizes") * entering[i], leaving[i], bias=True)
+        linear(
+            "other",
+            f"encoder.conv.{i}",
+            size("d_kernel", kernel, "conv_kernel_sizes") * entering[i],
+            leaving[i],
+            bias=True,
+        )
         for i, kernel in enumerate(kernels)
     )
 
@@ -74,7 +75,7 @@ SPEECH_TO_TEXT = BART.like(
 def _stem(view: View, switch: str) -> tuple[Op, ...]:
     """Two convolutions of width 3 from the mel bins to the encoder's width."""
     d = view.get("d_model")
-    entering = (("conv1", _whole(view, "num_mel_bins")), ("conv2", d))
+    entering = (("conv1", view.single("num_mel_bins", "n_mels")), ("conv2", d))
     return tuple(linear("other", f"encoder.{name}", 3 * width, d, bias=True) for name, width in entering)
 
 
@@ -108,11 +109,21 @@ WHISPER_FULL = BART.like(
     ignores=(
         *("use_weighted_layer_sum", "classifier_proj_size", "apply_spec_augment", "median_filter_width"),
         *(f"mask_{axis}_{what}" for axis in ("time", "feature") for what in ("prob", "length", "min_masks")),
-        *("max_position_embeddings", "num_mel_bins", "encoder_layers", "encoder_ffn_dim", "max_source_positions", "alignment_heads"),
+        *(
+            "max_position_embeddings",
+            "num_mel_bins",
+            "encoder_layers",
+            "encoder_ffn_dim",
+            "max_source_positions",
+            "alignment_heads",
+        ),
     ),
     flops=BY_FRAMES,
 )
-WHISPER = decoder_alone(WHISPER_FULL, "arXiv:2212.04356; transformers WhisperForCausalLM: the text decoder alone; with the encoder where the class is another")
+WHISPER = decoder_alone(
+    WHISPER_FULL,
+    "arXiv:2212.04356; transformers WhisperForCausalLM: the decoder alone; with the encoder for the other classes",
+)
 
 # ------------------------------------------------------------------ decoders of OCR and music models
 TROCR = decoder_alone(
@@ -125,20 +136,40 @@ TROCR = decoder_alone(
     },
 )._replace(
     name="trocr",
-    defaults={**BART.defaults, "max_position_embeddings": 512, "use_learned_position_embeddings": True, "layernorm_embedding": True},
-    spellings={"num_attention_heads": "decoder_attention_heads", "hidden_size": "d_model", "num_hidden_layers": "decoder_layers"},
+    defaults={
+        **BART.defaults,
+        "max_position_embeddings": 512,
+        "use_learned_position_embeddings": True,
+        "layernorm_embedding": True,
+    },
+    spellings={
+        "num_attention_heads": "decoder_attention_heads",
+        "hidden_size": "d_model",
+        "num_hidden_layers": "decoder_layers",
+    },
 )
 
 
 def _codebook_entries(view: View, switch: str) -> Expr:
-    return size("n_vocab", _whole(view, "num_codebooks").value * _whole(view, "vocab_size").value, "num_codebooks x vocab_size")
+    return size(
+        "n_vocab",
+        view.single("num_codebooks", "n_codebooks").value * view.single("vocab_size", "n_vocab").value,
+        "num_codebooks x vocab_size",
+    )
 
 
 def _padding(rows: str | None) -> Reader:
     """A row of padding beyond the vocabulary in the token table, or in as many tables as the key says."""
 
     def padding(view: View, switch: str) -> tuple[Op, ...]:
-        return (lookup("embedding", "embed_tokens.padding", _whole(view, rows) if rows else 1, view.get("d_model")),)
+        return (
+            lookup(
+                "embedding",
+                "embed_tokens.padding",
+                view.single(rows, "n_codebooks") if rows else 1,
+                view.get("d_model"),
+            ),
+        )
 
     return Reader((rows,) if rows else (), padding, holds_it=False)
 
@@ -169,12 +200,19 @@ MUSICGEN = Row(
         "ffn_dim": 4096,
         "num_codebooks": 4,
     },
-    ignores=("max_position_embeddings", "audio_channels", "cross_attention_hidden_size", "tie_word_embeddings", "is_decoder", "add_cross_attention"),
+    ignores=(
+        "max_position_embeddings",
+        "audio_channels",
+        "cross_attention_hidden_size",
+        "tie_word_embeddings",
+        "is_decoder",
+        "add_cross_attention",
+    ),
 )
 
 MUSICGEN_MELODY = MUSICGEN.like(
     "musicgen_melody_decoder",
-    "arXiv:2306.05284; transformers MusicgenMelodyForCausalLM: the melody comes in front of the text, no cross-attention",
+    "arXiv:2306.05284; transformers MusicgenMelodyForCausalLM: the melody stands before the text, no cross-attention",
     {"cross": False},
 )
 
@@ -182,7 +220,7 @@ MUSICGEN_MELODY = MUSICGEN.like(
 # ------------------------------------------------------------------ Moshi
 def _half(view: View, switch: str) -> Expr:
     """ffn_dim counts gate and up together."""
-    both = _whole(view, "ffn_dim")
+    both = view.single("ffn_dim", "d_ff")
     if both.value % 2:
         view.fail("ffn_dim has to be an even number: it counts gate and up together", "ffn_dim")
     return size("d_ff", both.value // 2, "ffn_dim / 2")
@@ -206,14 +244,17 @@ MOSHI = LLAMA.like(
 
 def _codebooks(view: View, switch: str) -> tuple[Op, ...]:
     """Rows of the one table for the sound's codebooks, and one for padding."""
-    rows = _whole(view, "num_codebooks") * _whole(view, "codebook_vocab_size") + 1
+    rows = view.single("num_codebooks", "n_codebooks") * view.single("codebook_vocab_size", "n_vocab") + 1
     return (lookup("embedding", "embed_tokens.codebooks", rows, view.get("d_model")),)
 
 
 KYUTAI = MOSHI.like(
     "kyutai_speech_to_text",
     "arXiv:2509.08753; transformers KyutaiSpeechToTextForConditionalGeneration: text and codebooks in one table",
-    {"tied": flag("tie_word_embeddings"), "model_extra": Reader(("num_codebooks", "codebook_vocab_size"), _codebooks, holds_it=False)},
+    {
+        "tied": flag("tie_word_embeddings"),
+        "model_extra": Reader(("num_codebooks", "codebook_vocab_size"), _codebooks, holds_it=False),
+    },
     {
         "vocab_size": 4001,
         "hidden_size": 2048,
@@ -232,7 +273,9 @@ def _seamless_tables(view: View, switch: str) -> tuple[Op, ...]:
     """The tables of text; it warns where the class named has more to it."""
     named = view.resolver.config.values.get("architectures") or ["none"]
     if not str(named[0]).endswith("ForTextToText"):
-        view.resolver.warnings.append("the text encoder and decoder are counted; speech encoder, unit model and vocoder are not")
+        view.resolver.warnings.append(
+            "the text encoder and decoder are counted; speech encoder, unit model and vocoder are not"
+        )
     return tables_of_stacks(view, switch)
 
 
@@ -256,9 +299,33 @@ SEAMLESS = BART.like(
     },
     model_types=("seamless_m4t", "seamless_m4t_v2"),
     ignores=(
-        *("t2u_*", "char_vocab_size", "max_new_tokens", "speech_encoder_*", "add_adapter", "feature_projection_*", "num_conv_pos_*"),
-        *("adaptor_*", "num_adapter_layers", "rotary_embedding_base", "max_source_positions", "max_position_embeddings", "conv_*"),
-        *("left_max_*", "right_max_*", "sampling_rate", "upsample_*", "resblock_*", "leaky_relu_slope", "unit_*", "lang_embed_dim"),
+        *(
+            "t2u_*",
+            "char_vocab_size",
+            "max_new_tokens",
+            "speech_encoder_*",
+            "add_adapter",
+            "feature_projection_*",
+            "num_conv_pos_*",
+        ),
+        *(
+            "adaptor_*",
+            "num_adapter_layers",
+            "rotary_embedding_base",
+            "max_source_positions",
+            "max_position_embeddings",
+            "conv_*",
+        ),
+        *(
+            "left_max_*",
+            "right_max_*",
+            "sampling_rate",
+            "upsample_*",
+            "resblock_*",
+            "leaky_relu_slope",
+            "unit_*",
+            "lang_embed_dim",
+        ),
         *("spkr_embed_dim", "vocoder_*", "variance_predictor_*", "var_pred_dropout", "position_embeddings_type"),
     ),
 )._replace(spellings={"num_hidden_layers": "decoder_layers", "num_attention_heads": "decoder_attention_heads"})

@@ -14,17 +14,19 @@ from ffncalc.resolve import View
 
 
 def _gate(view: View, switch: str) -> str:
-    """T5 writes its FFN's kind and activation into one word: `relu`, or `gated-gelu` from v1.1 on; is_gated_act goes over it."""
+    """T5 writes its FFN's kind and activation into one word, `relu`, or `gated-gelu` from v1.1; is_gated_act wins."""
     words = (view.text("feed_forward_proj") or "relu").split("-")
     if len(words) > 2 or (len(words) == 2 and words[0] != "gated"):
-        view.fail(f"feed_forward_proj is {'-'.join(words)!r}; want an activation, or gated- and one", "feed_forward_proj")
+        view.fail(
+            f"feed_forward_proj is {'-'.join(words)!r}; want an activation, or gated- and one", "feed_forward_proj"
+        )
     gated = view.flag("is_gated_act") if view.resolver.raw("is_gated_act")[0] is not None else len(words) == 2
     return "gated" if gated else "plain"
 
 
 T5 = Row(
     name="t5",
-    source="arXiv:1910.10683; transformers T5ForConditionalGeneration. v1.1's head is untied in the published checkpoints",
+    source="arXiv:1910.10683; transformers T5ForConditionalGeneration. v1.1's head is untied in the checkpoints",
     heads={"seq2seq": lm_head},
     stacks=("encoder", "decoder"),
     says={
@@ -33,7 +35,7 @@ T5 = Row(
         "decoder.n_layers": key("num_decoder_layers", lambda view: view.size("num_layers", "n_layers")),
         "n_vocab": key("vocab_size"),
         "decoder.cross": True,
-        # The class ties always; the checkpoints whose file says false hold a head of their own, and the checkpoint wins.
+        # The class ties always; checkpoints whose file says false hold a head of their own, and the checkpoint wins.
         "tied": flag("tie_word_embeddings"),
         "attention.n_heads": key("num_heads"),
         "attention.d_head": key("d_kv"),
@@ -56,20 +58,44 @@ T5 = Row(
         "relative_attention_num_buckets": 32,
         "tie_word_embeddings": True,
     },
-    ignores=("relative_attention_max_distance", "n_positions", "dense_act_fn", "scale_decoder_outputs", "is_decoder", "add_cross_attention"),
-    spellings={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"},
+    ignores=(
+        "relative_attention_max_distance",
+        "n_positions",
+        "dense_act_fn",
+        "scale_decoder_outputs",
+        "is_decoder",
+        "add_cross_attention",
+    ),
+    spellings={
+        "hidden_size": "d_model",
+        "num_attention_heads": "num_heads",
+        "num_hidden_layers": "num_layers",
+        "head_dim": "d_kv",
+    },
 )
 
 
 def _with_encoder(row: Row, encoder_class: str, **says: Any) -> Row:
     """`row`, with its encoder alone for the class that has nothing else (the text encoder of many image models)."""
-    alone = row.like(row.name, f"transformers {encoder_class}: the encoder alone", {"model_extra": (), **says}, heads={}, stacks=("encoder",), ignores=("decoder",))
+    alone = row.like(
+        row.name,
+        f"transformers {encoder_class}: the encoder alone",
+        {"model_extra": (), **says},
+        heads={},
+        stacks=("encoder",),
+        ignores=("decoder",),
+    )
     return row._replace(by_head={"encoder": alone})
 
 
 MT5_SIZES = {"vocab_size": 250112, "d_ff": 1024, "num_layers": 8, "num_heads": 6, "feed_forward_proj": "gated-gelu"}
 
-MT5 = T5.like("mt5", "arXiv:2010.11934; transformers MT5ForConditionalGeneration; untied where the file says so, as the checkpoints are", {}, MT5_SIZES)
+MT5 = T5.like(
+    "mt5",
+    "arXiv:2010.11934; transformers MT5ForConditionalGeneration; untied where the file says so, as the checkpoints are",
+    {},
+    MT5_SIZES,
+)
 
 UMT5 = T5.like(
     "umt5",
@@ -84,11 +110,13 @@ def _transient_global(view: View) -> bool:
 
 
 def _global_bias_and_norm(view: View, switch: str) -> Any:
-    """What transient global attention adds to an encoder layer: a norm, and in the first one a table for the globals."""
+    """What transient global attention adds to an encoder layer: a norm, and in the first one a table."""
     if not _transient_global(view):
         return ()
     norm = scale("norm", "global_input_layer_norm", view.get("d_model"))
-    table = lookup("attention", "global_relative_attention_bias", view.get("attention.relative")[0], view.get("attention.n_heads"))
+    table = lookup(
+        "attention", "global_relative_attention_bias", view.get("attention.relative")[0], view.get("attention.n_heads")
+    )
     return PerLayer((norm, table) if layer == 0 else (norm,) for layer in range(view.n_layers()))
 
 
@@ -108,7 +136,9 @@ def _sparse(stack: str, layers: str) -> Reader:
 
     def kind(view: View, layer: int) -> str:
         total, wanted = view.n_layers(), view.number(sparse)
-        every = view.number(stated) if view.resolver.raw(stated)[0] is not None else total // wanted if wanted else total
+        every = (
+            view.number(stated) if view.resolver.raw(stated)[0] is not None else total // wanted if wanted else total
+        )
         return "moe" if every and (layer % every == 1 or every == 1) else "plain"
 
     return each_layer((sparse, stated, layers), kind)
@@ -121,7 +151,7 @@ def _decoder_layers(view: View, switch: str) -> Any:
 
 SWITCH = T5.like(
     "switch_transformers",
-    "arXiv:2101.03961; transformers SwitchTransformersForConditionalGeneration: one expert a token, which no key states",
+    "arXiv:2101.03961; transformers SwitchTransformersForConditionalGeneration: one expert a token, no key says so",
     {
         "decoder.n_layers": Reader(("num_decoder_layers", "num_layers"), _decoder_layers),
         "encoder.ffn.kind": _sparse("encoder", "num_layers"),
@@ -142,37 +172,60 @@ SWITCH = T5.like(
         "num_sparse_encoder_layers": 3,
         "num_sparse_decoder_layers": 3,
     },
-    ignores=("expert_capacity", "router_dtype", "router_ignore_padding_tokens", "add_router_probs", "router_type", "feed_forward_proj", "is_gated_act", "batch_prioritized_routing", "num_selected_experts"),
+    ignores=(
+        "expert_capacity",
+        "router_dtype",
+        "router_ignore_padding_tokens",
+        "add_router_probs",
+        "router_type",
+        "feed_forward_proj",
+        "is_gated_act",
+        "batch_prioritized_routing",
+        "num_selected_experts",
+    ),
 )._replace(spellings={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"})
 
 
 # ------------------------------------------------------------------ UDOP
-def _whole(view: View, name: str) -> Expr:
-    found = view.size(name, name)
-    return found if isinstance(found, Expr) else view.missing(name)
-
-
 def _relative_tables(view: View, first: int) -> tuple[Op, ...]:
     """A stack's tables of relative positions along the text and on the page, from the `first` on."""
     listed, _ = view.resolver.raw("relative_bias_args")
     if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         view.fail("relative_bias_args has to be a list of mappings", "relative_bias_args")
     named = enumerate(listed[first:], first)
-    return tuple(lookup("attention", f"{view.stack}.relative_bias.{i}", _buckets(entry), view.get("attention.n_heads")) for i, entry in named)
+    return tuple(
+        lookup("attention", f"{view.stack}.relative_bias.{i}", _buckets(view, entry), view.get("attention.n_heads"))
+        for i, entry in named
+    )
 
 
-def _buckets(entry: dict[str, Any]) -> Expr:
-    """Buckets of one table (the class's own 32 unless it says otherwise), and two more where it sets the prefix apart."""
+def _buckets(view: View, entry: dict[str, Any]) -> Expr:
+    """Buckets of one table (the class's own 32 unless it says otherwise), two more where it sets the prefix apart."""
     apart = 2 if entry.get("prefix_bucket") and not entry.get("expand") else 0
-    return size("n_buckets", entry.get("relative_attention_num_buckets", 32) + apart, "relative_bias_args")
+    buckets = entry.get("relative_attention_num_buckets", 32)
+    if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets < 1:
+        view.fail(f"relative_bias_args: relative_attention_num_buckets is {buckets!r}; want a positive whole number")
+    return size("n_buckets", buckets + apart, "relative_bias_args")
 
 
 def _page(view: View) -> tuple[Op, ...]:
     """Tables of places on the page in the encoder, and a matrix on the patches of its image in either stack."""
-    pixels = product((_whole(view, "num_channels"), _whole(view, "patch_size"), _whole(view, "patch_size")))
+    pixels = product(
+        (
+            view.single("num_channels", "n_channels"),
+            view.single("patch_size", "d_patch"),
+            view.single("patch_size", "d_patch"),
+        )
+    )
     patch = linear("embedding", f"{view.stack}.patch_embed", pixels, view.get("d_model"), bias=True)
     cells = (f"{axis}_position_embeddings" for axis in "xy" if view.stack == "encoder")
-    return (patch, *(lookup("embedding", name, _whole(view, "max_2d_position_embeddings"), view.get("d_model")) for name in cells))
+    return (
+        patch,
+        *(
+            lookup("embedding", name, view.single("max_2d_position_embeddings", "n_positions"), view.get("d_model"))
+            for name in cells
+        ),
+    )
 
 
 def _page_and_tables(first: int) -> Reader:
@@ -182,8 +235,8 @@ def _page_and_tables(first: int) -> Reader:
 
 UDOP = T5.like(
     "udop",
-    "arXiv:2212.02623; transformers UdopForConditionalGeneration: T5 with places on the page; its head is always tied, and "
-    "of each stack's relative tables the first is that of its first layer",
+    "arXiv:2212.02623; transformers UdopForConditionalGeneration: T5 with places on the page; its head is always tied, "
+    "and of each stack's relative tables the first is that of its first layer",
     {"tied": Reader(("tie_word_embeddings",), lambda view, switch: True), "stack_extra": _page_and_tables(1)},
     {
         "vocab_size": 33201,
@@ -200,7 +253,9 @@ UDOP = T5.like(
     flops="its encoder reads image patches beside the text",
 )._replace(spellings={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"})
 
-UDOP_BARE = UDOP.like("udop", "transformers UdopModel, which ties no relative table", {"stack_extra": _page_and_tables(0)}, heads={})
+UDOP_BARE = UDOP.like(
+    "udop", "transformers UdopModel, which ties no relative table", {"stack_extra": _page_and_tables(0)}, heads={}
+)
 UDOP_ENCODER = UDOP.like("udop", "transformers UdopEncoderModel: the encoder alone", heads={}, stacks=("encoder",))
 
 
@@ -214,7 +269,9 @@ def _sliding(sides: int) -> Reader:
             return ZERO
         reach = size("window", sides * window.value, f"{view.stack}.sliding_window")
         kinds = view.words(f"{view.stack}.layer_types", ("sliding_attention", "full_attention"))
-        sliding = [kind == "sliding_attention" for kind in kinds] if kinds else [i % 2 == 0 for i in range(view.n_layers())]
+        sliding = (
+            [kind == "sliding_attention" for kind in kinds] if kinds else [i % 2 == 0 for i in range(view.n_layers())]
+        )
         return PerLayer(reach if slides else ZERO for slides in sliding)
 
     return Reader((), read)
@@ -226,7 +283,14 @@ def _own(name: str, switch: str) -> dict[str, Any]:
 
 
 def _encoder_table(view: View, switch: str) -> tuple[Op, ...]:
-    return (lookup("embedding", "encoder.embed_tokens", _whole(view, "encoder.vocab_size"), _whole(view, "encoder.hidden_size")),)
+    return (
+        lookup(
+            "embedding",
+            "encoder.embed_tokens",
+            view.single("encoder.vocab_size", "n_vocab"),
+            view.single("encoder.hidden_size", "d_model"),
+        ),
+    )
 
 
 T5GEMMA_SIZES = {
@@ -243,7 +307,7 @@ T5GEMMA_SIZES = {
 
 T5GEMMA = Row(
     name="t5gemma",
-    source="arXiv:2504.06225; transformers T5GemmaForConditionalGeneration: Gemma 2 as encoder and decoder, of one width or two",
+    source="arXiv:2504.06225; transformers T5GemmaForConditionalGeneration: Gemma 2 as encoder and as decoder",
     heads={"seq2seq": lm_head},
     stacks=("encoder", "decoder"),
     says={
@@ -270,7 +334,16 @@ T5GEMMA = Row(
     },
     defaults={f"{stack}.{name}": value for stack in ("encoder", "decoder") for name, value in T5GEMMA_SIZES.items()}
     | {"tie_word_embeddings": True},
-    ignores=("vocab_size", "classifier_dropout_rate", "encoder.max_position_embeddings", "decoder.max_position_embeddings", "encoder.tie_word_embeddings", "decoder.tie_word_embeddings", "encoder.is_decoder", "decoder.is_decoder"),
+    ignores=(
+        "vocab_size",
+        "classifier_dropout_rate",
+        "encoder.max_position_embeddings",
+        "decoder.max_position_embeddings",
+        "encoder.tie_word_embeddings",
+        "decoder.tie_word_embeddings",
+        "encoder.is_decoder",
+        "decoder.is_decoder",
+    ),
 )
 
 ROWS = by_name(

@@ -11,6 +11,8 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ffncalc.visible import visible
+
 
 class Share(NamedTuple):
     """A part of a whole, 0.668 for 66.8 %."""
@@ -137,6 +139,16 @@ def natural_width(table: Table, rows: Sequence[Sequence[str]]) -> int:
     return sum(widths(table, rows)) + 2 * (len(table.columns) - 1)
 
 
+def visible_document(document: Document) -> Document:
+    """The document with every text in it safe to print, whatever a file or a command line put there."""
+    return [block._replace(text=visible(block.text)) if isinstance(block, Line) else _visible_table(block) for block in document]
+
+
+def _visible_table(table: Table) -> Table:
+    rows = tuple(tuple(visible(cell) if isinstance(cell, str) else cell for cell in row) for row in table.rows)
+    return table._replace(columns=tuple(map(visible, table.columns)), rows=rows)
+
+
 # ------------------------------------------------------------------ plain text
 def plain(document: Document, width: int | None = None, bars: bool = False) -> str:
     """Text without colour, at its natural width or fitted to `width`; an empty line between blocks of unlike kind."""
@@ -223,5 +235,5 @@ def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(listed)
+    writer.writerows({name: visible(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in listed)
     return out.getvalue()

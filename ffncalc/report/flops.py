@@ -68,24 +68,18 @@ def kind_of(op: Op) -> str:
 
 def flops(model: Model, work: Workload | None = None) -> Flops:
     """Count the FLOPs of a model on a workload. Raises InputError where the family's can't be counted."""
+    groups = counts(model, work or Workload())
     spec = model.spec
-    if spec.flops:
-        raise InputError(f"{spec.name}: FLOPs of {spec.family} are not counted: {spec.flops}")
-    if spec.n_vocab is None:
-        raise InputError(f"{spec.name}: the head's FLOPs need a vocabulary; give --vocab-size N or leave it off with --head none")
-    if _sourceless(model):
-        raise InputError(f"{spec.name}: FLOPs are not counted: its cross-attention has no encoder here to attend to")
     work = for_model(work or Workload(), spec)
     factor = PASSES[work.passes]
-    groups = {row: _scaled(_sum(_placed(model, work, row)), factor) for row in ("token", "source", "once")}
     forward = _per_token_total(model, work)
     return Flops(
         model=model,
         work=work,
-        per_token=groups["token"],
-        per_source_token=groups["source"],
-        per_sequence=groups["once"],
-        total=_total(model, work),
+        per_token=groups["per_token"],
+        per_source_token=groups["per_source_token"],
+        per_sequence=groups["per_sequence"],
+        total=groups["total"],
         layers=tuple(_layer(kind, work, factor) for kind in model.layers),
         crossover_seq_len=crossover(model),
         rules=rules_of_thumb(model, work, forward),
@@ -93,6 +87,21 @@ def flops(model: Model, work: Workload | None = None) -> Flops:
         n_rule=rule_parameters(model),
         warnings=(*spec.warnings, *_warnings(model, work)),
     )
+
+
+def counts(model: Model, work: Workload) -> dict[str, Kinds]:
+    """The FLOPs alone, by group and kind as in the JSON; the lengths of `work` are filled in where they are missing."""
+    spec = model.spec
+    if spec.flops:
+        raise InputError(f"{spec.name}: FLOPs of {spec.family} are not counted: {spec.flops}")
+    if spec.n_vocab is None:
+        raise InputError(f"{spec.name}: the head's FLOPs need a vocabulary; give --vocab-size N or leave it off with --head none")
+    if _sourceless(model):
+        raise InputError(f"{spec.name}: FLOPs are not counted: its cross-attention has no encoder here to attend to")
+    work = for_model(work, spec)
+    rows = {"per_token": "token", "per_source_token": "source", "per_sequence": "once"}
+    groups = {group: _scaled(_sum(_placed(model, work, row)), PASSES[work.passes]) for group, row in rows.items()}
+    return groups | {"total": _total(model, work)}
 
 
 def _sourceless(model: Model) -> bool:

@@ -48,23 +48,34 @@ class Params(NamedTuple):
 def params(model: Model) -> Params:
     """Count the parameters of a model."""
     layers = tuple(_layer(kind) for kind in model.layers)
+    found = counts(model)
+    return Params(
+        model=model,
+        parts={part: found[part] for part in PARTS},
+        total=found["total"],
+        active=found["active"],
+        active_without_embedding=found["active_without_embedding"],
+        stored=found["stored"],
+        layers=layers,
+        ffn_share=_share(layers),
+        warnings=model.spec.warnings,
+    )
+
+
+def counts(model: Model) -> dict[str, Expr | None]:
+    """The totals and the components alone, by their names in the JSON."""
     known = model.spec.n_vocab is not None
     parts: dict[str, Expr | None] = {
         part: _everywhere(model, part) if known or part not in NEEDS_VOCABULARY else None for part in PARTS
     }
     everything = [(kind.ops, kind.n_stored) for kind in model.layers] + [(model.outer, 1)]
-    active_all = total(active(ops) * count for ops, count in everything)
-    return Params(
-        model=model,
-        parts=parts,
-        total=total(p for p in parts.values() if p is not None) if known else None,
-        active=active_all if known else None,
-        active_without_embedding=_without_token_table(model, everything) if known else None,
-        stored=total((parameters(ops) + buffers(ops)) * count for ops, count in everything) if known else None,
-        layers=layers,
-        ffn_share=_share(layers),
-        warnings=model.spec.warnings,
-    )
+    totals = {
+        "total": total(p for p in parts.values() if p is not None),
+        "active": total(active(ops) * count for ops, count in everything),
+        "active_without_embedding": _without_token_table(model, everything),
+        "stored": total((parameters(ops) + buffers(ops)) * count for ops, count in everything),
+    }
+    return {name: number if known else None for name, number in totals.items()} | parts
 
 
 def _everywhere(model: Model, part: str) -> Expr:

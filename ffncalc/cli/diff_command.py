@@ -1,0 +1,48 @@
+"""`ffncalc diff OLD NEW`."""
+
+from typing import Annotated
+
+import typer
+
+from ffncalc.cli import output
+from ffncalc.cli.models import load_all
+from ffncalc.cli.options import Format, Head, Json, SeqLen, Strict, Tied, VocabSize, output_format, whole_number
+from ffncalc.config import Config
+
+
+def command(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A MODEL, or a config at a git revision: HEAD~1:model.yaml.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The same.")],
+    seq_len: SeqLen = None,
+    head: Head = None,
+    vocab_size: VocabSize = None,
+    tied: Tied = None,
+    strict: Strict = False,
+    format: Format = "table",
+    json: Json = False,
+) -> None:
+    """Two configs, or one config at two revisions: ffncalc diff HEAD~1:model.yaml model.yaml.
+
+    Numbers that did not move are left out. As Markdown it makes a comment on a pull request.
+    """
+    from ffncalc.render import diff as render
+    from ffncalc.report.diff import diff
+
+    form = output_format(format, json)
+    length = whole_number("--seq-len", seq_len) if seq_len else None
+    report = diff(*load_all([at_revision(old), at_revision(new)], head, vocab_size, tied), length)
+    output.warn(report.warnings, strict)
+    names = (old, new)
+    if form == "csv":
+        output.write_data(form, render.data(report, names)["numbers"])
+    elif form == "json":
+        output.write_data(form, render.data(report, names))
+    else:
+        print(output.text(form, [render.document(report, names)]), end="")
+
+
+def at_revision(name: str) -> str | Config:
+    """A config at a git revision where the name has that form, else the name as it is."""
+    from ffncalc.revision import is_revision, read
+
+    return read(name) if is_revision(name) else name
