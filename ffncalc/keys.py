@@ -41,7 +41,7 @@ _IGNORED = """
     model_max_length max_length min_length max_seq_len max_sequence_length seq_length use_dynamic_ntk use_logn_attn
     hidden_act hidden_activation activation_function pretraining_tp gradient_checkpointing
     quantization_config compression_config torch_compile_config output_attentions output_hidden_states return_dict
-    return_dict_in_generate output_router_logits router_aux_loss_coef router_z_loss_coef router_jitter_noise aux_loss_alpha
+    return_dict_in_generate output_past tie_weights_ output_router_logits router_aux_loss_coef router_z_loss_coef router_jitter_noise aux_loss_alpha
     seq_aux ep_size norm_topk_prob scoring_func topk_method topk_group n_group routed_scaling_factor route_scale
     task_specific_params id2label label2id num_labels problem_type finetuning_task do_sample temperature top_p
     num_beams num_return_sequences repetition_penalty length_penalty early_stopping no_repeat_ngram_size

@@ -44,12 +44,15 @@ TIES = {
         qwen2_vl:qwen2_vl_text video_llama_3:qwen2
     """,
     "inner": """
-        blip-2:opt instructblip:opt instructblipvideo:opt dots3_note:dots3_note_text emu3:emu3_text_model
+        blip-2:opt instructblip:opt instructblipvideo:opt emu3:emu3_text_model
         llama4:llama4_text qwen3_5:qwen3_5_text qwen3_5_moe:qwen3_5_moe_text qwen4_exp:qwen4_exp_text
         vibevoice:qwen2 clip:clip_text_model shieldgemma2:gemma3_text tipsv2:tipsv2_text_model
         embedding_gemma2:embedding_gemma2_text glm_image:glm_image_text musicgen:musicgen_decoder
         musicgen_melody:musicgen_melody_decoder vision-encoder-decoder:bert speech-encoder-decoder:bert
         internvl_chat:qwen2 deepseek_vl_v2:deepseek_v2 kimi_vl:deepseek_v3
+    """,
+    "inner, or outer without one": """
+        dots3_note:dots3_note_text
     """,
     "never": """
         audioflamingo3:qwen2 cosmos3_edge:cosmos3_edge_text mllama:mllama_text_model molmo2:molmo2_text
@@ -107,8 +110,15 @@ def _own(outer: Mapping[str, Any], name: str | None, inner_type: str) -> dict[st
         found["model_type"] = inner_type or found.get("model_type")
     if outer.get("model_type") in WITH_OUTER_KEYS:
         found = {**{k: v for k, v in outer.items() if k != name}, **found}
-    found.pop("architectures", None)
-    return {**found, "architectures": outer["architectures"]} if outer.get("architectures") else found
+    return {**found, "architectures": [_class(outer)]}
+
+
+def _class(outer: Mapping[str, Any]) -> str:
+    """The class as one of the language model: with the head of one, unless it is named as one without or for a task."""
+    listed, rule = outer.get("architectures"), TYPES.get(str(outer.get("model_type")), ("", "inner"))[1]
+    named = str(listed[0]) if isinstance(listed, list) and listed else ""
+    bare = named.endswith("Model") and not rule.startswith("inner")
+    return named if bare or named.endswith("Classification") else "ForConditionalGeneration"
 
 
 def _tied(rule: str, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> bool | None:
@@ -116,6 +126,8 @@ def _tied(rule: str, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> bool
     outside, inside = outer.get("tie_word_embeddings"), inner.get("tie_word_embeddings")
     if rule == "inner":
         return None
+    if rule == "inner, or outer without one":
+        return outside if _key(outer) is None else None
     if rule == "inner or outer":
         return outside if inside is None and isinstance(outside, bool) else None
     if rule == "never":

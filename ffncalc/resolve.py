@@ -404,7 +404,7 @@ def _head(resolver: Resolver) -> str:
 _CLASS_HEADS = (
     (("ForCausalLM", "LMHeadModel", "LMHead"), "causal"),
     (("ForMaskedLM",), "mlm"),
-    (("ForConditionalGeneration", "MTModel", "WithLMHeadModel"), "seq2seq"),
+    (("ForConditionalGeneration", "ForTextToText", "MTModel", "WithLMHeadModel"), "seq2seq"),
     (("ForPreTraining",), "pretraining"),
     (("ForNextSentencePrediction",), "nsp"),
     (("ForSequenceClassification",), "classifier"),
@@ -412,7 +412,6 @@ _CLASS_HEADS = (
     (("ForQuestionAnswering",), "span"),
     (("ForMultipleChoice",), "choice"),
     (("DoubleHeadsModel",), "double"),
-    (("EncoderModel",), "encoder"),
     (("EncoderModel",), "encoder"),
     (("WithProjection",), "projection"),
     (("Reader",), "reader"),
@@ -430,7 +429,9 @@ def head_of_class(architectures: Any, heads: Mapping[str, Any]) -> str | None:
         return "another"  # a task that nothing here is built for
     if head is None or head in heads:
         return head
-    return "none" if head in ("pooler", "encoder") else None if head in _LANGUAGE_HEADS else head
+    if head in _LANGUAGE_HEADS:
+        return next((own for own in heads if own in _LANGUAGE_HEADS), None)
+    return "none" if head in ("pooler", "encoder") else head
 
 
 def _labels(resolver: Resolver) -> Expr:

@@ -160,9 +160,16 @@ def _entry(file: _File, at: Key, entry: Any) -> Entry:
         checks += _asserts(file, (*at, "assert"), values["assert"])
     if not checks:
         file.fail((*at, "model"), "nothing is checked of it; add a condition, such as params.total: {max: 7B}")
-    stated = ", ".join(f"{key} {_word(values[key])}" for key in SETTINGS if key in values)
     line, column = file.place((*at, "model"))
-    return Entry(_models(file, (*at, "model"), values.get("model")), _settings(file, at, values), stated, tuple(checks), line, column)
+    models, settings = _models(file, (*at, "model"), values.get("model")), _settings(file, at, values)
+    return Entry(models, settings, _stated(settings, values), tuple(checks), line, column)
+
+
+def _stated(settings: Settings, values: dict[str, Any]) -> str:
+    """The settings that an entry states, in words: what tells two entries of one model apart in the baseline."""
+    found = {**settings.work._asdict(), "pass": settings.work.passes, "head": settings.head, "tied": settings.tied}
+    found["vocab_size"] = settings.n_vocab
+    return ", ".join(f"{key} {_word(found[key])}" for key in SETTINGS if key in values)
 
 
 def _models(file: _File, at: Key, value: Any) -> tuple[str, ...]:

@@ -147,8 +147,8 @@ AUGMENTED = ("hidden_size_per_layer_input", "altup_num_inputs", "laurel_rank")
 
 GEMMA3N = GEMMA2.like(
     "gemma3n_text",
-    "transformers Gemma3nForCausalLM; arXiv:2301.13310 (AltUp), arXiv:2411.07501 (LAuReL). Keys and values that the last "
-    "layers don't use are in the published checkpoints and are counted; the class of 5.24 leaves them out",
+    "transformers Gemma3nForCausalLM; arXiv:2301.13310 (AltUp), arXiv:2411.07501 (LAuReL). Keys and values that the "
+    "last layers don't use are in the published checkpoints and are counted; the class of 5.24 leaves them out",
     {
         "attention.qk_norm": "head",
         "attention.window": _window(_kinds(5)),

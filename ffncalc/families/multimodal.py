@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ffncalc.blocks.attention import grouped
+from ffncalc.blocks.encoder_heads import nothing
+from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import ONE, ZERO, Expr
 from ffncalc.families import by_name
 from ffncalc.families.decoders import GLM4, HUNYUAN
@@ -15,6 +17,8 @@ from ffncalc.ops import Op, lookup, scale
 from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
 
+# Alone they are bare, for no class of their own has a head; as part of a multimodal model they have one.
+BARE = {"none": nothing, "causal": lm_head}
 NO_HEAD_DIM = {"attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head"))}
 QWEN_VL_SIZES = {
     "vocab_size": 152064,
@@ -171,4 +175,6 @@ MLLAMA = LLAMA.like(
     ignores=("tie_word_embeddings",),
 )
 
-ROWS = by_name(QWEN2_VL, QWEN3_VL, GLM4V, GLM_IMAGE, GLM_OCR, HUNYUAN_VL, COSMOS3_EDGE, MOLMO2, MLLAMA)
+BARE_ROWS = (QWEN2_VL, QWEN3_VL, GLM4V, GLM_IMAGE, GLM_OCR, HUNYUAN_VL, COSMOS3_EDGE, MOLMO2)
+
+ROWS = by_name(*(row._replace(heads=BARE) for row in BARE_ROWS), MLLAMA)

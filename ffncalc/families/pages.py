@@ -215,10 +215,12 @@ def _page(view: View) -> Iterator[Op]:
         yield from _boxes(view, sized(view, "coordinate_size", "d_coordinate"), sized(view, "shape_size", "d_shape"))
     if view.flag("visual_embed"):
         patch, channels = sized(view, "patch_size", "patch"), sized(view, "num_channels", "n_channels")
+        one = size("one", 1)
         patches = size("n_patches", (view.number("input_size") // patch.value) ** 2, "(input_size / patch_size)²")
         weights = (Weight("patch_embed.weight", (d, channels, patch, patch)), Weight("patch_embed.bias", (d,)))
-        yield Op("patch_embed", "embedding", (*weights, Weight("pos_embed", (patches + 1, d))))
-        yield Op("cls_token", "other", (Weight("cls_token", (d,)),))
+        yield Op("patch_embed", "embedding", weights)
+        yield Op("pos_embed", "embedding", (Weight("pos_embed", (one, patches + 1, d)),))
+        yield Op("cls_token", "other", (Weight("cls_token", (one, one, d)),))
         yield from (scale("norm", name, d, bias=True) for name in ("patch_norm", "page_norm"))
     if view.flag("has_relative_attention_bias"):
         yield weights_only(linear("other", "rel_pos_bias", sized(view, "rel_pos_bins", "bins"), heads))

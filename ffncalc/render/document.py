@@ -48,20 +48,21 @@ Block = Line | Table
 Document = list[Block]
 
 BAR_WIDTH = 20
-_UNITS = ((10**24, "Y"), (10**21, "Z"), (10**18, "E"), (10**15, "P"), (10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
+_UNITS = "kMBTPEZY"
 
 
 def scaled(number: int) -> str:
     """Three digits and a unit, 6.74 B; beyond 999 Y a power of ten."""
-    for i, (size, unit) in enumerate(_UNITS):
-        if abs(number) >= size:
-            if i == 0 and abs(number) >= 1000 * size:
-                digits = str(abs(number))
-                return f"{'-' * (number < 0)}{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
-            thousandths = number * 1000 // size
-            decimals = 2 if abs(thousandths) < 10_000 else 1 if abs(thousandths) < 100_000 else 0
-            return f"{thousandths / 1000:.{decimals}f} {unit}"
-    return str(number)
+    if abs(number) < 1000:
+        return str(number)
+    power = len(str(abs(number))) - 1
+    digits = (abs(number) + 5 * 10 ** (power - 3)) // 10 ** (power - 2)
+    if digits == 1000:  # 999,600 is 1.00 M
+        digits, power = 100, power + 1
+    sign, decimals = "-" * (number < 0), 2 - power % 3
+    if power >= 27:
+        return f"{sign}{digits / 100:.2f}e{power}"
+    return f"{sign}{digits / 10**decimals:.{decimals}f} {_UNITS[power // 3 - 1]}"
 
 
 def percent(share: float) -> str:

@@ -1,17 +1,14 @@
 """A space in cells, in each of which every number is a polynomial with whole coefficients.
 
-A size is *plain* where the numbers hold it as it is: as a factor, and in no other way. For a plain size no config has to be
-read again, its values are put into the polynomial. All other sizes (those that others follow from, or that decide what a
-layer looks like) are *structural*: the config is resolved for each combination of their values, one cell each.
-
-Only sizes that nothing in the reading of a config compares or divides are ever taken for plain (`CANDIDATES`), and even
-those are tried: along a line through the space once, and in every cell at its smallest and its largest corner. Where the
-two corners don't give the same polynomial, or one of them is refused, the points of that cell are resolved one by one.
+A size is *plain* where the numbers hold it as it is, as a factor, and nothing looks at its value: its values are then put
+into the polynomial. All others (those that other sizes follow from, or that decide what a layer looks like) are
+*structural*: the config is resolved for each combination of their values, one cell each. Which are which is found by
+reading the config with values that note who looks at them (`ffncalc.search.swept`), for the space and again in each cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from math import prod
 from typing import NamedTuple
@@ -19,13 +16,14 @@ from typing import NamedTuple
 from ffncalc.edit import spellings
 from ffncalc.errors import InputError
 from ffncalc.expr import Expr
-from ffncalc.search.space import Axis, Point, Space, numbers_at
+from ffncalc.keys import WORDS
+from ffncalc.search.space import WORKLOAD, Axis, Point, Space, numbers_at
+from ffncalc.search.swept import Swept, Trace, swept
 
 # {powers of the plain sizes: coefficient}; {(1, 0): 3} of (n_layers, d_ff) is 3·n_layers
 Polynomial = dict[tuple[int, ...], int]
 
-CANDIDATES = {"T", "S", "seq_len", "source_len"}.union(*map(spellings, ("n_layers", "n_vocab", "d_ff")))
-MAX_TRIED = 128  # values of a candidate that are resolved to find out whether it is plain
+_CANDIDATES = frozenset(WORKLOAD).union(*map(spellings, WORDS))  # a key that only one family has is never taken for plain
 
 
 class Cell(NamedTuple):
@@ -37,7 +35,7 @@ class Cell(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A combination of structural sizes that the family refuses, how many points it stands for, and what it says."""
+    """A combination of sizes that the family refuses, how many points it stands for, and what it says."""
 
     point: Point
     points: int
@@ -52,16 +50,23 @@ class Split(NamedTuple):
 
 
 def split(where: Space) -> Split:
-    """Which axes are plain. Each candidate is tried over its values, with all others at their first that is accepted."""
+    """Which axes are plain, at the first point of the space that is accepted."""
     base = _first_accepted(where)
-    plain = tuple(axis for axis in where.axes if base and axis.name in CANDIDATES and _is_plain(where, axis, base))
+    tried = tuple(axis for axis in where.axes if base and axis.name in _CANDIDATES and min(axis.values) >= 1)
+    plain: tuple[Axis, ...] = ()
+    if base and tried:
+        trace = Trace()
+        numbers = _polynomials(where, base, tried, trace)
+        plain = tuple(axis for axis in tried if axis.name not in trace.looked)
+        if not _holds(where, base, tried, numbers, plain):
+            plain = ()
     return Split(tuple(axis for axis in where.axes if axis not in plain), plain)
 
 
 def _first_accepted(where: Space) -> Point | None:
     """A point that the family accepts, from the first 1,000 combinations."""
-    for _, values in zip(range(1000), product(*(axis.values for axis in where.axes)), strict=False):
-        point = dict(zip((axis.name for axis in where.axes), values, strict=True))
+    for values in islice(product(*(axis.values for axis in where.axes)), 1000):
+        point = _named(where.axes, values)
         try:
             numbers_at(where, point)
         except InputError:
@@ -70,66 +75,76 @@ def _first_accepted(where: Space) -> Point | None:
     return None
 
 
-def _is_plain(where: Space, axis: Axis, base: Point) -> bool:
-    values = sorted(set(axis.values))
-    tried = values[:: -(-len(values) // MAX_TRIED)] + values[-1:]
+def _holds(where: Space, base: Point, tried: Sequence[Axis], numbers: dict[str, Polynomial], plain: Sequence[Axis]) -> bool:
+    """Whether the polynomials give what counting gives with all plain sizes at their largest: a check on the tracing."""
+    point = {**base, **{axis.name: max(axis.values) for axis in plain}}
     try:
-        found = [_polynomials(where, {**base, axis.name: value}, (axis,)) for value in tried]
+        counted = numbers_at(where, point)
     except InputError:
         return False
-    return all(entry == found[0] for entry in found)
+    sizes = [point[axis.name] for axis in tried]
+    return all(value_at(numbers[name], sizes) == number.value for name, number in counted.items())
+
+
+def value_at(number: Polynomial, sizes: Sequence[int]) -> int:
+    """The value of a polynomial at one point, in Python ints."""
+    return sum(c * prod(size**power for size, power in zip(sizes, powers, strict=True)) for powers, c in number.items())
 
 
 def cells(where: Space, parts: Split, start: int = 0) -> Iterator[Iterator[Cell | Refused]]:
     """For each combination of the structural sizes, from the `start`-th on, the cells that it comes to (mostly one)."""
     for values in islice(product(*(axis.values for axis in parts.structural)), start, None):
-        yield cell(where, dict(zip((axis.name for axis in parts.structural), values, strict=True)), parts.plain)
+        yield cell(where, _named(parts.structural, values), parts.plain)
 
 
 def cell(where: Space, point: Point, plain: tuple[Axis, ...]) -> Iterator[Cell | Refused]:
-    """The cell at one combination of the structural sizes, or one for each of its points where nothing is plain in it."""
-    found: list[dict[str, Polynomial]] = []
+    """The cell at one combination of the structural sizes; several, where a size that is plain elsewhere is not so here."""
+    trace = Trace()
     refused = ""
-    corners = _corners(plain)
-    for corner in corners:
-        try:
-            found.append(_polynomials(where, {**point, **corner}, plain))
-        except InputError as error:
-            refused = str(error)
-    if not found:
-        yield Refused(point, points(plain), refused)
-    elif not refused and found[0] == found[-1]:
-        yield Cell(point, plain, found[0])
+    numbers: dict[str, Polynomial] = {}
+    try:
+        numbers = _polynomials(where, {**point, **{axis.name: max(axis.values) for axis in plain}}, plain, trace)
+    except InputError as error:
+        refused = str(error)
+    looked = tuple(axis for axis in plain if axis.name in trace.looked)
+    if looked:
+        rest = tuple(axis for axis in plain if axis not in looked)
+        for values in product(*(axis.values for axis in looked)):
+            yield from cell(where, {**point, **_named(looked, values)}, rest)
     else:
-        for values in product(*(axis.values for axis in plain)):
-            yield from cell(where, {**point, **dict(zip((axis.name for axis in plain), values, strict=True))}, ())
+        yield Refused(point, points(plain), refused) if refused else Cell(point, plain, numbers)
 
 
-def _corners(plain: Sequence[Axis]) -> list[Point]:
-    """The points at which all plain sizes are smallest, and largest."""
-    low, high = ({axis.name: end(axis.values) for axis in plain} for end in (min, max))
-    return [low] if low == high else [low, high]
+def _named(axes: Sequence[Axis], values: Sequence[int]) -> Point:
+    return dict(zip((axis.name for axis in axes), values, strict=True))
 
 
-def _polynomials(where: Space, point: Point, plain: Sequence[Axis]) -> dict[str, Polynomial]:
-    leaves = {(axis.origin, point[axis.name]): i for i, axis in enumerate(plain)}
-    return {name: polynomial(number, leaves, len(plain)) for name, number in numbers_at(where, point).items()}
+def _polynomials(where: Space, point: Point, plain: Sequence[Axis], trace: Trace) -> dict[str, Polynomial]:
+    """Every number as a polynomial of the plain sizes, whose values `trace` watches."""
+    names = [axis.name for axis in plain]
+    traced = {name: swept(value, name, trace) if name in names else value for name, value in point.items()}
+    return {name: polynomial(number, names) for name, number in numbers_at(where, traced).items()}
 
 
-def polynomial(number: Expr, leaves: Mapping[tuple[str, int], int], n: int) -> Polynomial:
-    """An expression over `n` sizes; `leaves` says which of them a leaf stands for, by origin and value. All others are numbers."""
+def polynomial(number: Expr, names: Sequence[str]) -> Polynomial:
+    """An expression over the sizes called `names`: leaves that are one of them keep its power, all others are numbers."""
     found: Polynomial = {}
     for monomial, coefficient in number.terms.items():
-        powers = [0] * n
+        powers = [0] * len(names)
+        factor = int.__add__(coefficient, 0)
         for leaf in monomial:
-            i = leaves.get((leaf.origin, leaf.value))
-            if i is None:
-                coefficient *= leaf.value
+            if isinstance(leaf.value, Swept) and leaf.value.is_size:
+                powers[names.index(*leaf.value.names)] += 1
             else:
-                powers[i] += 1
+                factor *= _number(leaf.value)
         key = tuple(powers)
-        found[key] = found.get(key, 0) + coefficient
+        found[key] = found.get(key, 0) + factor
     return found
+
+
+def _number(value: int) -> int:
+    """The value of a leaf that is no plain size; where one was made from such, that counts as looking at it."""
+    return int(value)
 
 
 def points(axes: Sequence[Axis]) -> int:

@@ -11,16 +11,16 @@ from ffncalc.errors import InputError
 from ffncalc.expr import Expr
 from ffncalc.model import Model
 from ffncalc.ops import PARTS
-from ffncalc.report.flops import KINDS, flops
-from ffncalc.report.params import params
+from ffncalc.report import flops, params
+from ffncalc.report.flops import KINDS
 from ffncalc.workload import Workload
 
 PARAMS = tuple(f"params.{name}" for name in ("total", "active", "active_without_embedding", "stored", *PARTS))
 _GROUPS = ("per_token", "per_source_token", "per_sequence", "total")
 FLOPS = tuple(f"flops.{group}.{kind}" for group in _GROUPS for kind in (*KINDS, "total"))
 # A dimension of the workload -> the field it is there, and the origin of the size that it makes in an expression.
-_WORKLOAD = {"T": ("seq_len", "--seq-len"), "seq_len": ("seq_len", "--seq-len"), "batch": ("batch", "--batch")}
-_WORKLOAD |= {"S": ("source_len", "--source-len"), "source_len": ("source_len", "--source-len")}
+WORKLOAD = {"T": ("seq_len", "--seq-len"), "seq_len": ("seq_len", "--seq-len"), "batch": ("batch", "--batch")}
+WORKLOAD |= {"S": ("source_len", "--source-len"), "source_len": ("source_len", "--source-len")}
 
 
 class Axis(NamedTuple):
@@ -61,8 +61,8 @@ def _axis(start: edit.Base, name: str, values: Sequence[int]) -> Axis:
     values = tuple(map(int, values))
     if not values:
         raise InputError(f"{name} has no values")
-    if name in _WORKLOAD:
-        return Axis(name, values, _WORKLOAD[name][1])
+    if name in WORKLOAD:
+        return Axis(name, values, WORKLOAD[name][1])
     return Axis(name, values, f"key {edit.key_of(start, name)}")
 
 
@@ -92,20 +92,21 @@ def _everything(model: Model, work: Workload | None) -> Iterator[str]:
     yield from PARAMS
     if model.spec.flops:
         return
-    report = flops(model, work)
+    groups = flops.counts(model, work or Workload())
     for name in FLOPS:
         _, group, kind = name.split(".")
-        if group in ("per_token", "total") or getattr(report, group)["total"]:
+        if group in ("per_token", "total") or groups[group]["total"]:
             yield name
 
 
 def numbers_at(where: Space, point: Point) -> dict[str, Expr]:
     """The wanted numbers at one point, by resolving and counting the edited config. Raises InputError where it is refused."""
-    model = edit.model_of(where.start, {name: value for name, value in point.items() if name not in _WORKLOAD})
+    model = edit.model_of(where.start, {name: value for name, value in point.items() if name not in WORKLOAD})
     found: dict[str, Expr | None] = {}
     if any(name.startswith("params.") for name in where.numbers):
-        found = {f"params.{name}": number for name, number in params(model).numbers().items()}
+        found = {f"params.{name}": number for name, number in params.counts(model).items()}
     if any(name.startswith("flops.") for name in where.numbers):
-        report = flops(model, where.work._replace(**{_WORKLOAD[name][0]: v for name, v in point.items() if name in _WORKLOAD}))
-        found |= {f"flops.{g}.{kind}": number for g in _GROUPS for kind, number in getattr(report, g).items()}
+        work = where.work._replace(**{WORKLOAD[name][0]: value for name, value in point.items() if name in WORKLOAD})
+        counted = flops.counts(model, work)
+        found |= {f"flops.{group}.{kind}": number for group, kinds in counted.items() for kind, number in kinds.items()}
     return {name: number for name in where.numbers if (number := found[name]) is not None}
