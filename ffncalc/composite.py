@@ -46,7 +46,7 @@ def encoder_decoder(config: Config, options: Options, build: Build) -> Model:
 
 
 def _part(config: Config, name: str, ending: str, more: dict[str, Any]) -> Config:
-    inner = config.values.get(name, {"model_type": "bert"})  # what the class takes for either
+    inner = config.values.get(name) or {"model_type": "bert"}  # what the class takes for either
     if not isinstance(inner, dict) or not isinstance(inner.get("model_type"), str):
         raise InputError(
             f"{config.at(name)}: {name} is no config with a model_type; an encoder-decoder holds those of both"
@@ -67,7 +67,7 @@ def _on_source(ops: tuple[Op, ...]) -> Iterator[Op]:
 
 def _bridge(config: Config, encoder: Model, decoder: Model) -> Iterator[Op]:
     wide, narrow = encoder.spec.d_model, decoder.spec.d_model
-    stated = config.values["decoder"].get("cross_attention_hidden_size")
+    stated = (config.values.get("decoder") or {}).get("cross_attention_hidden_size")
     if _differ(wide, narrow) and stated is None:
         yield linear("other", "enc_to_dec_proj", wide, narrow, bias=True, rows=SOURCE)
 

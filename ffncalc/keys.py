@@ -22,6 +22,9 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "activation": ("ffn.activation", ("hidden_act",)),
 }
 
+# The heads that a person may ask for; a class may name others (a next-sentence head), which its family's row knows.
+HEADS = ("causal", "mlm", "seq2seq", "pooler", "none")
+
 # What a file of ours may hold beside sizes and switches.
 OWN = ("family", "name", "aliases", "source", "published", "head", "layers", "notes")
 

@@ -115,9 +115,9 @@ def _own(outer: Mapping[str, Any], name: str | None, inner_type: str) -> dict[st
 
 def _class(outer: Mapping[str, Any]) -> str:
     """The class as one of the language model: with the head of one, unless it is named as one without or for a task."""
-    listed, rule = outer.get("architectures"), TYPES.get(str(outer.get("model_type")), ("", "inner"))[1]
+    listed = outer.get("architectures")
     named = str(listed[0]) if isinstance(listed, list) and listed else ""
-    bare = named.endswith("Model") and not rule.startswith("inner")
+    bare = named.endswith("Model") and not named.endswith("ChatModel")
     return named if bare or named.endswith("Classification") else "ForConditionalGeneration"
 
 

@@ -18,7 +18,7 @@ from ffncalc.errors import InputError
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families.row import PerLayer, Reader, Row
 from ffncalc.hidden import rule_width
-from ffncalc.keys import OWN, WORDS, never_counts
+from ffncalc.keys import HEADS, OWN, WORDS, never_counts
 from ffncalc.ops import Op
 from ffncalc.text import Misread, Path
 
@@ -233,7 +233,7 @@ class View:
 
     def single(self, name: str, leaf: str, zero: bool = False) -> Expr:
         """The one size, called `leaf`, that a key holds for all layers; an error where it is absent or a list."""
-        found = self.size(name, leaf, zero)
+        found: Expr | PerLayer | None = self.size(name, leaf, zero)
         if isinstance(found, PerLayer):
             self.fail(f"{name} is a list; want one size", name)
         return self.missing(name) if found is None else found
@@ -393,7 +393,7 @@ def _head(resolver: Resolver) -> str:
     if wanted is None:
         return next(iter(heads), "none")
     if wanted != "none" and wanted not in heads:
-        choices = ", ".join(dict.fromkeys((*heads, "none")))
+        choices = ", ".join(head for head in HEADS if head in heads or head == "none")
         if asked:
             resolver.fail(f"{resolver.row.name} has no {wanted!r} head; want one of {choices}")
         resolver.fail(f"the head of {resolver.config.values['architectures'][0]} is not counted; choose with --head: {choices}", "architectures")

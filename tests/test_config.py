@@ -73,7 +73,9 @@ def test_folder_named_like_a_bundled_config(write: Any, tmp_path: Path, monkeypa
     assert read("gpt2").values["n_layer"] == 3
 
 
-@pytest.mark.parametrize("text", [OWN, '{"model_type": "gpt2"}', '\ufeff{"dim": 24, "n_heads": 6}'], ids=["yaml", "json", "bom"])
+@pytest.mark.parametrize(
+    "text", [OWN, '{"model_type": "gpt2"}', '\ufeff{"dim": 24, "n_heads": 6}'], ids=["yaml", "json", "bom"]
+)
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """`-` is read from standard input, YAML or JSON."""
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))

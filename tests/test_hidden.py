@@ -109,8 +109,12 @@ def test_multiplier_is_the_double_precision_product() -> None:
         pytest.param((4096, "llama", 256, float("nan")), "the multiplier is nan; want", id="multiplier-nan"),
         pytest.param((4096, "llama", 256, float("inf")), "the multiplier is inf; want", id="multiplier-inf"),
         pytest.param((4096, "llama", 256, "1.3"), "the multiplier is '1.3'; want", id="multiplier-text"),
-        pytest.param((10**400, "llama", 256, 1.3), "the multiplier step is done in double precision", id="beyond-a-double"),
-        pytest.param((4096, "4d", None, None, "sideways"), "rounding 'sideways' is not known; want one of up", id="rounding"),
+        pytest.param(
+            (10**400, "llama", 256, 1.3), "the multiplier step is done in double precision", id="beyond-a-double"
+        ),
+        pytest.param(
+            (4096, "4d", None, None, "sideways"), "rounding 'sideways' is not known; want one of up", id="rounding"
+        ),
         pytest.param((1, "llama", 256, None, "down"), "d_model 1 with this rule gives a width of 0", id="nothing-left"),
     ],
 )

@@ -91,7 +91,9 @@ def test_a_size_at_the_top_and_in_a_group() -> None:
 
 def test_origin_of_each_size(own: Own) -> None:
     """Every size says where it came from, in the spelling of the file."""
-    model = own("family: llama\nhidden_size: 24\nn_layers: 2\nn_heads: 6\nd_ff: {rule: llama, multiple_of: 8}\nn_vocab: 101\n")
+    model = own(
+        "family: llama\nhidden_size: 24\nn_layers: 2\nn_heads: 6\nd_ff: {rule: llama, multiple_of: 8}\nn_vocab: 101\n"
+    )
     total = params(model).total
     assert total is not None
     origins = {leaf.name: leaf.origin for leaf in total.leaves()}
@@ -111,7 +113,9 @@ SWITCHES = [
     pytest.param({"attention": {"qk_norm": "head"}}, {"norm": 5 * (NORM + 20) + 24}, id="qk-norm-head"),
     pytest.param({"attention": {"qk_norm": "full"}}, {"norm": 5 * (NORM + 90) + 24}, id="qk-norm-full"),
     pytest.param({"attention": {"qk_norm": "table"}}, {"norm": 5 * (NORM + 90) + 24}, id="qk-norm-table"),
-    pytest.param({"attention": {"qk_norm": "head", "qk_norm_bias": True}}, {"norm": 5 * (NORM + 40) + 24}, id="qk-norm-bias"),
+    pytest.param(
+        {"attention": {"qk_norm": "head", "qk_norm_bias": True}}, {"norm": 5 * (NORM + 40) + 24}, id="qk-norm-bias"
+    ),
     pytest.param({"attention": {"qk_norm": "none", "window": None}}, {}, id="said-to-be-none"),
     pytest.param({"attention": {"sinks": True}}, {"attention": 5 * (ATTENTION + 6)}, id="sinks"),
     pytest.param({"attention": {"window": 7}}, {}, id="a-window-has-no-weights"),
@@ -119,7 +123,11 @@ SWITCHES = [
     pytest.param({"attention": {"conv": 3}}, {"attention": 5 * (ATTENTION + 3 * (60 + 30 + 30))}, id="conv"),
     pytest.param({"attention": {"d_v": 8}}, {"attention": 5 * (24 * (60 + 30) + 24 * 3 * 8 + 24 * 6 * 8)}, id="d-v"),
     pytest.param(
-        {"n_kv_heads": None, "d_head": None, "attention": {"kind": "latent", "kv_lora_rank": 7, "d_nope": 8, "d_rope": 4, "d_v": 9}},
+        {
+            "n_kv_heads": None,
+            "d_head": None,
+            "attention": {"kind": "latent", "kv_lora_rank": 7, "d_nope": 8, "d_rope": 4, "d_v": 9},
+        },
         {"attention": 5 * (24 * 6 * 12 + 24 * (7 + 4) + 7 * 6 * 17 + 6 * 9 * 24), "norm": 5 * (NORM + 7) + 24},
         id="latent",
     ),
@@ -131,7 +139,9 @@ SWITCHES = [
         },
         id="latent-queries",
     ),
-    pytest.param({"n_heads": None, "attention": {"kind": "none"}}, {"attention": 0, "norm": 5 * 24 + 24}, id="no-attention"),
+    pytest.param(
+        {"n_heads": None, "attention": {"kind": "none"}}, {"attention": 0, "norm": 5 * 24 + 24}, id="no-attention"
+    ),
     pytest.param({"ffn": {"kind": "plain"}}, {"ffn": 5 * 2 * 24 * 40}, id="plain"),
     pytest.param({"ffn": {"kind": "plain", "bias": True}}, {"ffn": 5 * (2 * 24 * 40 + 40 + 24)}, id="plain-bias"),
     pytest.param({"ffn": {"kind": "gated", "bias": True}}, {"ffn": 5 * (FFN + 40 + 40 + 24)}, id="gated-bias"),
@@ -176,12 +186,16 @@ SWITCHES = [
     pytest.param({"parallel": True}, {}, id="parallel"),
     pytest.param({"d_ff": {"rule": "llama", "multiple_of": 16}}, {"ffn": 5 * 3 * 24 * 64}, id="rule"),
     pytest.param({"d_ff": {"rule": "4d"}}, {"ffn": 5 * 3 * 24 * 96}, id="rule-4d"),
-    pytest.param({"d_ff": {"rule": "llama", "multiple_of": 10, "multiplier": 1.3}}, {"ffn": 5 * 3 * 24 * 90}, id="multiplier"),
+    pytest.param(
+        {"d_ff": {"rule": "llama", "multiple_of": 10, "multiplier": 1.3}}, {"ffn": 5 * 3 * 24 * 90}, id="multiplier"
+    ),
     pytest.param(
         {"d_ff": {"rule": "matched", "multiple_of": 10, "round": "down"}}, {"ffn": 5 * 3 * 24 * 60}, id="rule-round"
     ),
     pytest.param({"d_ff": [40, 40, 50, 60, 70]}, {"ffn": 3 * 24 * 260}, id="list"),
-    pytest.param({"n_kv_heads": [1, 2, 3, 6, 6]}, {"attention": 5 * 2 * 24 * 60 + 2 * 24 * 10 * 18}, id="list-of-heads"),
+    pytest.param(
+        {"n_kv_heads": [1, 2, 3, 6, 6]}, {"attention": 5 * 2 * 24 * 60 + 2 * 24 * 10 * 18}, id="list-of-heads"
+    ),
     pytest.param({"d_model": 24.0}, {}, id="a-whole-float"),
 ]
 
@@ -224,8 +238,12 @@ def test_encoder_decoder() -> None:
             {"ffn": 2 * (8 * 3 * 24 * 16 + 24 * 8) + 3 * FFN},
             id="experts-first",
         ),
-        pytest.param([{"repeat": 4}, {"attention": {"n_kv_heads": 1}}], {"attention": 4 * ATTENTION + 48 * 70}, id="heads"),
-        pytest.param([{"repeat": 4}, {"attention": {"kind": "none"}}], {"attention": 4 * ATTENTION, "norm": 10 * 24}, id="none"),
+        pytest.param(
+            [{"repeat": 4}, {"attention": {"n_kv_heads": 1}}], {"attention": 4 * ATTENTION + 48 * 70}, id="heads"
+        ),
+        pytest.param(
+            [{"repeat": 4}, {"attention": {"kind": "none"}}], {"attention": 4 * ATTENTION, "norm": 10 * 24}, id="none"
+        ),
         pytest.param([{"repeat": 4}, {"norm": {"place": "both"}}], {"norm": 12 * 24 + 24}, id="norms"),
     ],
 )
@@ -244,28 +262,44 @@ def test_like_layers_are_one_kind() -> None:
 
 # ------------------------------------------------------------------ what is refused
 REFUSED = [
-    *(pytest.param({key: value}, f"{key} is {shown}; want a positive whole number, such as 4096", id=f"{key}-{shown}")
-      for key in ("d_model", "n_layers", "n_vocab", "n_heads", "n_kv_heads", "d_head", "d_ff")
-      for value, shown in ((-4, "-4"), (2.5, "2.5"), (True, "true"), (0, "0"))),
-    *(pytest.param({key: None}, f"{key} is missing; decoder needs it, a positive whole number", id=f"no-{key}")
-      for key in ("d_model", "n_layers", "n_vocab", "n_heads", "d_ff")),
+    *(
+        pytest.param({key: value}, f"{key} is {shown}; want a positive whole number, such as 4096", id=f"{key}-{shown}")
+        for key in ("d_model", "n_layers", "n_vocab", "n_heads", "n_kv_heads", "d_head", "d_ff")
+        for value, shown in ((-4, "-4"), (2.5, "2.5"), (True, "true"), (0, "0"))
+    ),
+    *(
+        pytest.param({key: None}, f"{key} is missing; decoder needs it, a positive whole number", id=f"no-{key}")
+        for key in ("d_model", "n_layers", "n_vocab", "n_heads", "d_ff")
+    ),
     pytest.param({"d_model": "24"}, "d_model is the text '24'; want a positive whole number", id="text"),
     pytest.param({"d_model": float("nan")}, "d_model is nan; want a positive whole number", id="nan"),
     pytest.param({"d_model": float("inf")}, "d_model is inf; want a positive whole number", id="infinity"),
     pytest.param({"d_model": 1e300}, "d_model is 1e+300; want a positive whole number", id="a-float-that-is-not-exact"),
     pytest.param({"d_model": {}}, "d_model is {}; want a positive whole number", id="mapping"),
-    pytest.param({"d_model": [24] * 5}, "d_model is [24, 24, 24, 24, 24]; want a positive whole number", id="list-for-one"),
+    pytest.param(
+        {"d_model": [24] * 5}, "d_model is [24, 24, 24, 24, 24]; want a positive whole number", id="list-for-one"
+    ),
     pytest.param({"n_layers": [5]}, "n_layers is [5]; want a positive whole number", id="list-of-layers"),
     pytest.param({"d_ff": [40, 40]}, "d_ff has 2 entries for 5 layers", id="short-list"),
     pytest.param({"d_ff": [40, 40, -1, 60, 70]}, "d_ff is -1; want a positive whole number", id="list-entry"),
     pytest.param({"n_kv_heads": 4}, "n_heads 6 is not a multiple of n_kv_heads 4", id="kv-heads"),
-    pytest.param({"d_head": None, "n_heads": 7, "n_kv_heads": None}, "d_model 24 is not a multiple of n_heads 7", id="heads"),
+    pytest.param(
+        {"d_head": None, "n_heads": 7, "n_kv_heads": None}, "d_model 24 is not a multiple of n_heads 7", id="heads"
+    ),
     pytest.param({"d_ff": {"multiple_of": 8}}, "d_ff is {'multiple_of': 8}; want", id="no-rule"),
-    pytest.param({"d_ff": {"rule": "lama"}}, "d_ff: rule 'lama' is not known; want one of llama, 8/3, 4d, matched", id="rule"),
-    pytest.param({"d_ff": {"rule": "4d", "multipel_of": 8}}, "d_ff: key 'multipel_of' is not known; a rule has", id="rule-key"),
+    pytest.param(
+        {"d_ff": {"rule": "lama"}}, "d_ff: rule 'lama' is not known; want one of llama, 8/3, 4d, matched", id="rule"
+    ),
+    pytest.param(
+        {"d_ff": {"rule": "4d", "multipel_of": 8}}, "d_ff: key 'multipel_of' is not known; a rule has", id="rule-key"
+    ),
     pytest.param({"d_ff": {"rule": "llama", "multiple_of": 0}}, "d_ff: multiple_of is 0; want", id="rule-multiple"),
-    pytest.param({"d_ff": {"rule": "llama", "multiplier": -1}}, "d_ff: the multiplier is -1; want", id="rule-multiplier"),
-    pytest.param({"d_ff": {"rule": "4d", "round": "off"}}, "d_ff: rounding 'off' is not known; want one of up", id="rule-round"),
+    pytest.param(
+        {"d_ff": {"rule": "llama", "multiplier": -1}}, "d_ff: the multiplier is -1; want", id="rule-multiplier"
+    ),
+    pytest.param(
+        {"d_ff": {"rule": "4d", "round": "off"}}, "d_ff: rounding 'off' is not known; want one of up", id="rule-round"
+    ),
     pytest.param({"ffn": {"kind": "gatted"}}, "ffn.kind is 'gatted'; did you mean gated?", id="kind"),
     pytest.param({"ffn": {"kind": "swiglu"}}, "ffn.kind is 'swiglu'; want one of plain, gated, moe", id="kinds"),
     pytest.param({"ffn": {"kind": "moe", "n_experts": 8}}, "top_k is missing; decoder needs it", id="no-top-k"),
@@ -273,16 +307,30 @@ REFUSED = [
     pytest.param({"ffn": {"kind": "moe", "n_experts": 2, "top_k": 8}}, "top_k 8 is more than n_experts 2", id="top-k"),
     pytest.param({"ffn": {"activation": 3}}, "ffn.activation is 3; want a word", id="activation"),
     pytest.param({"ffn": {"bias": "no"}}, "ffn.bias is 'no'; want true or false", id="bias"),
-    pytest.param({"attention": {"bias": ["q", "x"]}}, "attention.bias is ['q', 'x']; want true, false or a list of", id="biases"),
-    pytest.param({"attention": {"bias": [{"q": 1}]}}, "attention.bias is [{'q': 1}]; want true, false or a list of", id="bias-type"),
-    pytest.param({"attention": {"window": -1}}, "attention.window is -1; want a whole number, zero or more", id="window"),
-    pytest.param({"attention": {"n_kv_heads": 0}, "n_kv_heads": None}, "n_kv_heads is 0; want a positive", id="kv-in-group"),
+    pytest.param(
+        {"attention": {"bias": ["q", "x"]}}, "attention.bias is ['q', 'x']; want true, false or a list of", id="biases"
+    ),
+    pytest.param(
+        {"attention": {"bias": [{"q": 1}]}},
+        "attention.bias is [{'q': 1}]; want true, false or a list of",
+        id="bias-type",
+    ),
+    pytest.param(
+        {"attention": {"window": -1}}, "attention.window is -1; want a whole number, zero or more", id="window"
+    ),
+    pytest.param(
+        {"attention": {"n_kv_heads": 0}, "n_kv_heads": None}, "n_kv_heads is 0; want a positive", id="kv-in-group"
+    ),
     pytest.param({"attention": {"kind": "latent"}}, "kv_lora_rank is missing; decoder needs it", id="latent"),
     pytest.param({"positions": {"kind": "learned"}}, "n_positions is missing; decoder needs it", id="no-table"),
     pytest.param({"norm": {"place": "before"}}, "norm.place is 'before'; want one of pre, post, both", id="place"),
     pytest.param({"tied": 1}, "tied is 1; want true or false", id="tied"),
     pytest.param({"head": "mlm"}, "decoder has no 'mlm' head; want one of causal, none", id="head"),
-    pytest.param({"family": "decodr"}, "family 'decodr' is not an architecture that ffncalc knows; did you mean decoder", id="family"),
+    pytest.param(
+        {"family": "decodr"},
+        "family 'decodr' is not an architecture that ffncalc knows; did you mean decoder",
+        id="family",
+    ),
     pytest.param({"family": 3}, "family '3' is not an architecture that ffncalc knows", id="family-number"),
     pytest.param({"layers": 3}, "layers must be a list of groups, such as", id="layers"),
     pytest.param({"layers": []}, "layers must be a list of groups", id="no-layers"),
@@ -290,8 +338,14 @@ REFUSED = [
     pytest.param({"layers": [{"repeat": 0}]}, "layers[0].repeat is 0; want a positive whole number", id="repeat"),
     pytest.param({"layers": [{"repeat": 2}]}, "layers lists 2 layers and n_layers is 5", id="too-few"),
     pytest.param({"layers": [{"repeat": 5, "fn": {}}]}, "layers[0]: key 'fn' is not known", id="layer-key"),
-    pytest.param({"layers": [{"repeat": 5, "ffn": {"d_fff": 3}}]}, "layers[0]: key 'ffn.d_fff' is not known; did you mean ffn.d_ff?", id="layer-typo"),
-    pytest.param({"layers": [{"repeat": 5, "d_model": 3}]}, "layers[0]: d_model is one for the whole model", id="layer-d-model"),
+    pytest.param(
+        {"layers": [{"repeat": 5, "ffn": {"d_fff": 3}}]},
+        "layers[0]: key 'ffn.d_fff' is not known; did you mean ffn.d_ff?",
+        id="layer-typo",
+    ),
+    pytest.param(
+        {"layers": [{"repeat": 5, "d_model": 3}]}, "layers[0]: d_model is one for the whole model", id="layer-d-model"
+    ),
 ]
 
 
@@ -322,7 +376,9 @@ def test_place_of_a_wrong_size(own: Own) -> None:
 
 def test_number_that_yaml_reads_as_text(own: Own) -> None:
     """A size written 1e4 says why it is no number."""
-    with pytest.raises(InputError, match=r"d_model is the text '1e4' \(YAML reads this spelling as text\); want a positive"):
+    with pytest.raises(
+        InputError, match=r"d_model is the text '1e4' \(YAML reads this spelling as text\); want a positive"
+    ):
         own("family: decoder\nd_model: 1e4\nn_layers: 2\nn_heads: 6\nd_ff: 40\nn_vocab: 101\n")
 
 
@@ -333,7 +389,9 @@ def test_number_that_yaml_reads_as_text(own: Own) -> None:
         pytest.param({"d_modle": 24}, "key 'd_modle' was not read; did you mean d_model?", id="typo"),
         pytest.param({"xyzzy": 3}, "key 'xyzzy' was not read", id="unknown"),
         pytest.param({"ffn": {"d_fff": 3}}, "key 'ffn.d_fff' was not read; did you mean ffn.d_ff?", id="in-a-group"),
-        pytest.param({"attention": {"window_size": 3}}, "key 'attention.window_size' was not read; did you mean", id="switch"),
+        pytest.param(
+            {"attention": {"window_size": 3}}, "key 'attention.window_size' was not read; did you mean", id="switch"
+        ),
         pytest.param({"cross": True}, "key 'cross' was not read", id="not-from-a-file"),
     ],
 )
@@ -345,7 +403,9 @@ def test_unread_keys(changes: dict[str, Any], warning: str) -> None:
     assert parts(model) == base_parts()
 
 
-@pytest.mark.parametrize("changes", [{"dropout": 0.1}, {"rope_theta": 1e4}, {"rope_anything": {"a": 1}}, {"notes": "x"}, {"xyzzy": None}])
+@pytest.mark.parametrize(
+    "changes", [{"dropout": 0.1}, {"rope_theta": 1e4}, {"rope_anything": {"a": 1}}, {"notes": "x"}, {"xyzzy": None}]
+)
 def test_keys_that_never_count(changes: dict[str, Any]) -> None:
     """Keys that can never change a count are no warning, nor is a null."""
     assert load(config(changes)).spec.warnings == ()

@@ -61,7 +61,9 @@ def test_numbers_that_yaml_reads_as_text(text: str) -> None:
         pytest.param("a: 1\nb: 2\na: 3", "line 3, column 1: key 'a' stands twice; leave one of them", id="duplicate"),
         pytest.param("a: {b: 1, b: 2}", "line 1, column 11: key 'b' stands twice", id="duplicate-inside"),
         pytest.param("- {c: 1, 'c': 2}", "line 1, column 10: key 'c' stands twice", id="duplicate-in-list"),
-        pytest.param("a: 010", "line 1, column 4: 010 does not read the same everywhere; write a plain decimal", id="octal"),
+        pytest.param(
+            "a: 010", "line 1, column 4: 010 does not read the same everywhere; write a plain decimal", id="octal"
+        ),
         pytest.param("a: 1:30", "line 1, column 4: 1:30 does not read the same everywhere", id="sexagesimal"),
         pytest.param("a: 0x10", "line 1, column 4: 0x10 does not read the same everywhere", id="hexadecimal"),
         pytest.param("a: 0b11", "line 1, column 4: 0b11 does not read the same everywhere", id="binary"),
@@ -74,8 +76,12 @@ def test_numbers_that_yaml_reads_as_text(text: str) -> None:
         pytest.param("a: 1\n b: 2", "line 2, column 3: not YAML", id="indent"),
         pytest.param("a: 'x\n", "not YAML: found unexpected end of stream", id="open-quote"),
         pytest.param("a: 1\x07", "not YAML: control characters are not allowed", id="control-character"),
-        pytest.param("a: 1\n---\nb: 2", "line 2, column 1: a second document; one file holds one config", id="second-document"),
-        pytest.param("a: !!int 5", "line 1, column 4: the tag tag:yaml.org,2002:int is not used here; remove it", id="tag"),
+        pytest.param(
+            "a: 1\n---\nb: 2", "line 2, column 1: a second document; one file holds one config", id="second-document"
+        ),
+        pytest.param(
+            "a: !!int 5", "line 1, column 4: the tag tag:yaml.org,2002:int is not used here; remove it", id="tag"
+        ),
         pytest.param("!!python/object:os.system {}", "line 1, column 1: the tag", id="python-tag"),
         pytest.param("a: !mine 5", "line 1, column 4: the tag !mine is not used here", id="own-tag"),
         pytest.param("a: *x", "line 1, column 4: the alias *x has no anchor before it", id="no-anchor"),
@@ -130,7 +136,9 @@ def test_byte_order_mark(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "is_json"), [('{"a": }', True), ("[1", True), ("{a: 1", False), ("a: [1", False)], ids=["json", "list", "flow", "block"]
+    ("text", "is_json"),
+    [('{"a": }', True), ("[1", True), ("{a: 1", False), ("a: [1", False)],
+    ids=["json", "list", "flow", "block"],
 )
 def test_kind_of_a_text_without_a_name(text: str, is_json: bool) -> None:
     """Text from standard input is JSON where it begins like JSON, and YAML otherwise."""

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from ffncalc.errors import InputError
+from ffncalc.keys import HEADS as HEADS
 from ffncalc.number import read, shortened
 
 FORMATS = ("table", "json", "csv", "markdown")
-HEADS = ("causal", "mlm", "seq2seq", "pooler", "none")
 
 # ------------------------------------------------------------------ what is read
 Models = Annotated[

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ffncalc.expr import ONE, ZERO, size
 from ffncalc.families import by_name
 from ffncalc.families.gpt import GPT2, GPT_NAMES
@@ -155,14 +157,13 @@ def _expanded(view: View) -> list[str]:
     """attention_types [[["global", "local"], 12]] stands for twelve times these two kinds of layer."""
     listed, _ = view.resolver.raw("attention_types")
     try:
-        kinds = [str(kind) for pattern, repeat in listed for _ in range(repeat) for kind in pattern]
+        each = (str(kind) for pattern, repeat in listed for _ in range(repeat) for kind in pattern)
+        kinds = list(islice(each, view.n_layers() + 1))
     except (TypeError, ValueError):
         view.fail('attention_types is not a list such as [[["global", "local"], 12]]', "attention_types")
     if len(kinds) != view.n_layers() or not set(kinds) <= {"global", "local"}:
         view.fail(
-            f"attention_types lists {len(kinds)} layers of kinds {sorted(set(kinds))}; want {view.n_layers()}, each "
-            f"global or local",
-            "attention_types",
+            f"attention_types has to come to {view.n_layers()} layers, each of them global or local", "attention_types"
         )
     return kinds
 

@@ -28,7 +28,7 @@ def dims(
 
 
 def windows(full: Callable[[View, int], bool], keys: tuple[str, ...] = ()) -> Reader:
-    """`sliding_window` where layer_types says so; without that list, in all layers but those that are `full(view, i)`."""
+    """`sliding_window` where layer_types says so; without that list, in all but those that are `full(view, i)`."""
     return layer_types(
         "layer_types", SLIDING, lambda view, i: "full_attention" if full(view, i) else "sliding_attention", keys
     )
@@ -158,7 +158,9 @@ GLM4 = GLM.like(
 def _without_rope(view: View, layer: int) -> bool:
     """Whether SmolLM3's layer has no rotary positions: its list says 0, or it is every no_rope_layer_interval-th."""
     listed = view.numbers("no_rope_layers")
-    return not listed[layer] if listed else (layer + 1) % view.number("no_rope_layer_interval") == 0
+    if listed and len(listed) != view.n_layers():
+        view.fail(f"no_rope_layers has {len(listed)} entries for {view.n_layers()} layers", "no_rope_layers")
+    return not listed[layer] if listed else every(view.number("no_rope_layer_interval") or 1)(view, layer)
 
 
 def _smollm3_kind(view: View, layer: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from ffncalc.blocks.attention import grouped
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.classic import D_OVER_HEADS, GPT, HIDDEN, ONE_NORM
@@ -11,6 +13,7 @@ from ffncalc.families.llama import LLAMA
 from ffncalc.families.row import Reader, derived, flag, key, nullable, text, times
 from ffncalc.ops import Op, scale
 from ffncalc.resolve import View
+from ffncalc.spec import Attention, Norm
 
 # ------------------------------------------------------------------ BLOOM, Falcon, MPT
 ALIBI = {"positions.kind": "alibi", "positions.n_positions": ZERO}
@@ -215,14 +218,11 @@ PERSIMMON = LLAMA.like(
 )
 
 
-def _norm_of_each_head(view: View, switch: str) -> tuple[Op, ...]:
+def _norm_of_each_head(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
     """StableLM's norms on queries and keys: one LayerNorm without bias for each of the heads."""
-    if not view.flag("qk_layernorm"):
-        return ()
-    heads = (("q", "attention.n_heads"), ("k", "attention.n_kv_heads"))
-    return tuple(
-        scale("norm", f"self_attn.{x}_layernorm", view.get("attention.d_head"), copies=view.get(n)) for x, n in heads
-    )
+    yield from grouped(a, d, norm, prefix)
+    yield scale("norm", f"{prefix}.q_layernorm", a.d_head, copies=a.n_heads)
+    yield scale("norm", f"{prefix}.k_layernorm", a.d_head, copies=a.n_kv_heads)
 
 
 STABLELM = LLAMA.like(
@@ -237,7 +237,7 @@ STABLELM = LLAMA.like(
         "ffn.bias": False,
         "norm.kind": "layer",
         "norm.place": flag("use_parallel_residual", "one", "pre"),
-        "extra": Reader(("qk_layernorm",), _norm_of_each_head, holds_it=False),
+        "attention.kind": flag("qk_layernorm", _norm_of_each_head, "grouped"),
     },
     {"vocab_size": 50304, "hidden_size": 2560, "intermediate_size": 6912, "num_key_value_heads": 32},
 )

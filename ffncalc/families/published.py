@@ -23,6 +23,7 @@ from ffncalc.spec import Attention, Ffn, Norm
 NO_DEFAULTS: dict[str, Any] = dict.fromkeys(
     ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
 )
+MOST = 1000  # no width is a larger multiple of d_model
 HEADS = derived(lambda view: view.get("attention.n_heads"))
 PLAIN_LLAMA = {**BIASLESS, "attention.window": ZERO}
 
@@ -178,7 +179,7 @@ def _width(view: View, block: dict[str, Any], d: int) -> Expr:
         return ZERO
     if isinstance(stated, int) and stated > 0:
         return size("d_ff", stated, "block_configs: intermediate_size")
-    if isinstance(mult, bool) or not isinstance(mult, int | float) or mult <= 0:
+    if isinstance(mult, bool) or not isinstance(mult, int | float) or not 0 < mult < MOST:
         view.fail(f"ffn_mult is {mult!r}; want a positive number", "block_configs")
     return size(
         "d_ff",
@@ -224,7 +225,7 @@ def _multipliers(view: View, name: str) -> Sequence[float]:
     stated, _ = view.resolver.raw(name)
     layers = view.n_layers()
     values = stated if isinstance(stated, list) else [stated] * layers
-    if not values or not all(isinstance(v, int | float) and not isinstance(v, bool) and v > 0 for v in values):
+    if not values or not all(isinstance(v, int | float) and not isinstance(v, bool) and 0 < v < MOST for v in values):
         view.fail(f"{name} is {stated!r}; want a positive number, two ends, or one for each layer", name)
     if len(values) == 2 and layers > 1:
         step = (values[1] - values[0]) / (layers - 1)

@@ -226,19 +226,22 @@ def derived(other: Callable[[View], Any]) -> Reader:
     return Reader((), lambda view, switch: other(view))
 
 
-def divided(width: str, parts: str, name: str, whole: bool = True) -> Callable[[View], Expr]:
+def divided(width: str, parts: str, name: str, whole: bool = True) -> Callable[[View], Any]:
     """width / parts, a size called `name`; an error where it doesn't come out whole (unless the class rounds down)."""
 
-    def value(view: View) -> Expr:
+    def value(view: View) -> Any:
         a, b = view.get(width), view.get(parts)
+        return PerLayer(share(view, a, each) for each in b) if isinstance(b, PerLayer) else share(view, a, b)
+
+    def share(view: View, a: Expr, b: Expr) -> Expr:
         if a.value % b.value and whole:
             view.fail(f"{view.spelling(width)} {a.value} is not a multiple of {view.spelling(parts)} {b.value}")
         sign = "//" if a.value % b.value else "/"
-        return size(name, a.value // b.value, f"{width.split('.')[-1]} {sign} {parts.split('.')[-1]}")
+        return size(name, a.value // b.value, f"{width.rsplit('.', maxsplit=1)[-1]} {sign} {parts.rsplit('.', maxsplit=1)[-1]}")
 
     return value
 
 
 def times(factor: int, switch: str, name: str) -> Callable[[View], Expr]:
     """factor x another size, as a size called `name`: it follows when that one changes."""
-    return lambda view: size(name, factor * view.get(switch).value, f"{factor} x {switch.split('.')[-1]}")
+    return lambda view: size(name, factor * view.get(switch).value, f"{factor} x {switch.rsplit('.', maxsplit=1)[-1]}")

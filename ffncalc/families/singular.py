@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 from ffncalc.blocks.attention import grouped, pairs_of, scores
 from ffncalc.blocks.ends import lm_head
@@ -181,14 +180,16 @@ def _layers_of_stack(view: View) -> int:
 
 def _hrm_runs(view: View, switch: str) -> PerLayer:
     """The low stack runs L_cycles times in each of the H_cycles, the high stack once in each."""
-    high, low = view.number("H_cycles"), view.number("L_cycles")
+    layers, high, low = view.n_layers() // 2, view.number("H_cycles"), view.number("L_cycles")
     each = (size("runs", high * low, "H_cycles x L_cycles"), size("runs", high, "H_cycles"))
-    return PerLayer(runs for runs in each for _ in range(_layers_of_stack(view)))
+    return PerLayer(runs for runs in each for _ in range(layers))
 
 
-def _gate_bias(view: View, switch: str) -> tuple[Op, ...]:
-    width = view.get("attention.n_heads") * view.get("attention.d_head")
-    return (scale("attention", "self_attn.gate_proj.bias", width),) if view.flag("attention_bias") else ()
+def _gated_with_bias(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
+    """Gated attention, the gate with a bias where the other projections have one."""
+    yield from gated_output(False, a, d, norm, prefix)
+    if a.bias:
+        yield scale("attention", f"{prefix}.gate_proj.bias", a.n_heads * a.d_head)
 
 
 HRM_TEXT = LLAMA.like(
@@ -202,11 +203,10 @@ HRM_TEXT = LLAMA.like(
             lambda view, s: size("n_layers", 2 * _layers_of_stack(view), "2 x num_layers_per_stack"),
         ),
         "runs": Reader(("H_cycles", "L_cycles"), _hrm_runs, holds_it=False),
-        "attention.kind": partial(gated_output, False),
+        "attention.kind": _gated_with_bias,
         "attention.n_kv_heads": derived(lambda view: view.get("attention.n_heads")),
         "attention.window": ZERO,
         "norm.kind": "none",
-        "extra": Reader(("attention_bias",), _gate_bias, holds_it=False),
         "stack_extra": derived(lambda view: (scale("other", "z_L_init", view.get("d_model")),)),
     },
     dims(151808, 1536, 4096, 16, 12, head_dim=128, H_cycles=2, L_cycles=3),
@@ -235,39 +235,26 @@ def _scaled_logits(spec: Spec) -> tuple[Op, ...]:
     return (*lm_head(spec), scale("head", "lm_head.logit_scale", spec.n_vocab or 0))
 
 
-def _dory_kinds(view: View) -> list[str]:
-    """The attention of each layer; a released file lists its FFN as well, so each layer is two entries."""
+def _dory_entries(view: View) -> int:
+    """Entries that a layer has in layer_types and in the counts: a released file lists its FFN apart, so two."""
     listed, _ = view.resolver.raw("layer_types")
-    if listed is None:
-        return [
-            "full_attention" if (i + 1) % 4 == 0 else "sliding_attention"
-            for i in range(view.number("num_hidden_layers"))
-        ]
-    kinds = listed[::2] if isinstance(listed, list) and "mlp" in listed else listed
-    if not isinstance(kinds, list) or not all(kind in tuple(SLIDING) for kind in kinds):
-        view.fail(f"layer_types has to list {' and '.join(SLIDING)}, each with 'mlp' after it or none", "layer_types")
-    return kinds
-
-
-def _dory_windows(view: View, switch: str) -> PerLayer:
-    window = nullable("sliding_window").read(view, switch)
-    return PerLayer(window if kind == "sliding_attention" else ZERO for kind in _dory_kinds(view))
+    return 2 if isinstance(listed, list) and "mlp" in listed else 1
 
 
 def _dory_layers(view: View, switch: str) -> Expr:
-    """num_hidden_layers, which counts attention and FFN apart where layer_types does."""
-    kinds, stated = _dory_kinds(view), view.number("num_hidden_layers")
-    if len(kinds) * _dory_entries(view) != stated:
-        view.fail(
-            f"layer_types has {len(kinds) * _dory_entries(view)} entries; want num_hidden_layers, {stated}",
-            "layer_types",
-        )
-    return size("n_layers", len(kinds), "num_hidden_layers" if len(kinds) == stated else "num_hidden_layers / 2")
+    entries, stated = _dory_entries(view), view.number("num_hidden_layers")
+    return size("n_layers", stated // entries, "num_hidden_layers" + " / 2" * (entries == 2))
 
 
-def _dory_entries(view: View) -> int:
+def _dory_windows(view: View, switch: str) -> PerLayer:
     listed, _ = view.resolver.raw("layer_types")
-    return 2 if isinstance(listed, list) and "mlp" in listed else 1
+    if listed is None:
+        listed = ["full_attention" if (i + 1) % 4 == 0 else "sliding_attention" for i in range(view.n_layers())]
+    kinds = listed[:: _dory_entries(view)] if isinstance(listed, list) else []
+    if len(kinds) != view.n_layers() or not all(kind in tuple(SLIDING) for kind in kinds):
+        view.fail(f"layer_types has to list {' or '.join(SLIDING)} for each of {view.n_layers()} layers", "layer_types")
+    window = nullable("sliding_window").read(view, switch)
+    return PerLayer(window if kind == "sliding_attention" else ZERO for kind in kinds)
 
 
 def _dory_runs(view: View, switch: str) -> PerLayer:
@@ -321,7 +308,7 @@ DORY = LLAMA.like(
 
 def _prompts_and_segments(view: View, switch: str) -> tuple[Op, ...]:
     """The token table's rows for prompts, a table of segments, biases for pairs of segments and for distances."""
-    d, heads = view.get("d_model"), view.get("attention.n_heads")
+    d, heads = view.get("d_model"), size("n_heads", view.number("num_attention_heads"), "num_attention_heads")
     types, length, segments, buckets = (_count(view, name) for name in CPM_KEYS)
     return (
         lookup("embedding", "prompts", types * length, d),

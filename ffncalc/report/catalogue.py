@@ -62,7 +62,7 @@ def _said(entry: Any) -> str:
     if isinstance(entry, Reader):
         return f"from {', '.join(entry.keys)}" if entry.keys else "follows from other sizes"
     if callable(entry):
-        return str(entry.__name__)
+        return str(getattr(entry, "func", entry).__name__)  # a builder, or a partial of one
     text = {True: "yes", False: "no", "": "none"}.get(entry) if isinstance(entry, (bool, str)) else None
     return text or (str(entry) if isinstance(entry, str) else str(getattr(entry, "value", entry)))
 

@@ -83,7 +83,7 @@ def component(name: str) -> str:
 def place(name: str) -> Place:
     """Where a tensor belongs: its stack (encoder, or the main one), its layer, its component."""
     found = _LAYER.search(name)
-    stack = "encoder" if re.search(r"(^|\.)encoder\.", name) else "decoder"
+    stack = "encoder" if re.search(r"(^|[._])encoder\.", name) else "decoder"
     return stack, int(found[1]) if found else None, component(name)
 
 
@@ -121,7 +121,8 @@ def wanted_tensors(model: Model) -> Iterator[tuple[Place, Wanted]]:
     for kind in model.layers:
         stack = "encoder" if kind.stack == "encoder" and main != "encoder" else "decoder"
         for first, last in kind.ranges:
-            for layer in range(first, last + 1) if kind.runs.value == 1 else (None,):
+            # layers that run several times have no number of their own to be looked for by
+            for layer in range(first, last + 1) if kind.runs.value == 1 else [None] * kind.n_stored.value:
                 prefix = f"{stack}.{layer}." if layer is not None else ""
                 yield from (((stack, layer, part), w._replace(name=prefix + w.name)) for part, w in _of(kind.ops))
     for part, tensor in _of(model.outer):
@@ -157,7 +158,7 @@ def compare(name: str, tensors: list[Tensor], model: Model) -> Comparison:
     return Comparison(count(name, tensors), model, len(weights) - unmatched, tuple(differences))
 
 
-T = TypeVar("T")
+T = TypeVar("T", Tensor, Wanted)
 
 
 def _coarser(by_place: Mapping[tuple[object, ...], list[T]], level: int) -> defaultdict[tuple[object, ...], list[T]]:
@@ -178,6 +179,7 @@ def _match(found: list[Tensor], wanted: list[Wanted]) -> None:
     _match_one_to_one(found, wanted, _same_name)
     _match_fused(found, wanted)
     _match_one_to_one(found, wanted, _same_shape)
+    _match_split(found, wanted)
 
 
 def _match_one_to_one(found: list[Tensor], wanted: list[Wanted], fits: Callable[[Tensor, Wanted], bool]) -> None:
@@ -216,16 +218,34 @@ def _match_fused(found: list[Tensor], wanted: list[Wanted]) -> None:
                 wanted.remove(w)
 
 
+def _match_split(found: list[Tensor], wanted: list[Wanted]) -> None:
+    """The other way round: wanted tensors that the checkpoint holds in pieces."""
+    for one in list(wanted):
+        pieces = _run_of_size([t for t in found if _is_bias(t.shape, t.name) == (len(one.shape) == 1)], one.size)
+        if pieces:
+            wanted.remove(one)
+            for tensor in pieces:
+                found.remove(tensor)
+
+
 def _filling(tensor: Tensor, wanted: list[Wanted]) -> list[Wanted]:
-    """The first run of wanted tensors, all matrices or all biases, that together have as many numbers as this one."""
-    is_bias = len(tensor.shape) == 1 or tensor.name.endswith("bias")
-    alike = [w for w in wanted if (len(w.shape) == 1) == is_bias]
-    for start in range(len(alike)):
-        size = 0
-        for end in range(start, len(alike)):
-            size += alike[end].size
-            if size == tensor.size:
-                return alike[start : end + 1]
+    """The first wanted tensors, all matrices or all biases, that together have as many numbers as this one."""
+    is_bias = _is_bias(tensor.shape, tensor.name)
+    return _run_of_size([w for w in wanted if (len(w.shape) == 1) == is_bias], tensor.size)
+
+
+def _is_bias(shape: tuple[int, ...], name: str) -> bool:
+    return len(shape) == 1 or name.endswith("bias")
+
+
+def _run_of_size(entries: list[T], size: int) -> list[T]:
+    """The first entries next to each other whose sizes add up to `size`; empty where there are none."""
+    for start in range(len(entries)):
+        together = 0
+        for end in range(start, len(entries)):
+            together += entries[end].size
+            if together == size:
+                return entries[start : end + 1]
     return []
 
 

@@ -62,7 +62,7 @@ class Flops(NamedTuple):
 def kind_of(op: Op) -> str:
     """Which of `KINDS` an operation's FLOPs belong to."""
     if op.part == "attention":
-        return "attention_projections" if op.rows.kind not in ("pair", "cross") else "attention_scores"
+        return "attention_scores" if op.rows.kind in ("pair", "cross") or not op.weights else "attention_projections"
     return op.part if op.part in ("ffn", "head") else "other"
 
 

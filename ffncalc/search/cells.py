@@ -8,7 +8,7 @@ reading the config with values that note who looks at them (`ffncalc.search.swep
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from math import prod
 from typing import NamedTuple
@@ -49,9 +49,9 @@ class Split(NamedTuple):
     plain: tuple[Axis, ...]
 
 
-def split(where: Space) -> Split:
-    """Which axes are plain, at the first point of the space that is accepted."""
-    base = _first_accepted(where)
+def split(where: Space, points: Iterable[Point] | None = None) -> Split:
+    """Which axes are plain, at the first of `points` (the space's own) that is accepted; none where no early one is."""
+    base = _first_accepted(where, points or (_named(where.axes, v) for v in product(*(axis.values for axis in where.axes))))
     tried = tuple(axis for axis in where.axes if base and axis.name in _CANDIDATES and min(axis.values) >= 1)
     plain: tuple[Axis, ...] = ()
     if base and tried:
@@ -63,10 +63,8 @@ def split(where: Space) -> Split:
     return Split(tuple(axis for axis in where.axes if axis not in plain), plain)
 
 
-def _first_accepted(where: Space) -> Point | None:
-    """A point that the family accepts, from the first 1,000 combinations."""
-    for values in islice(product(*(axis.values for axis in where.axes)), 1000):
-        point = _named(where.axes, values)
+def _first_accepted(where: Space, among: Iterable[Point]) -> Point | None:
+    for point in islice(among, 1000):
         try:
             numbers_at(where, point)
         except InputError:

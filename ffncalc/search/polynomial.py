@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 Powers = tuple[int, ...]
 
-CHUNK = 2**15  # points worked on at a time: what is in use stays in a core's own cache
+CHUNK = 2**16  # points worked on at a time: what is in use stays in the cache
 LIMIT = 2**63
 
 
@@ -32,38 +32,63 @@ def fits(polynomial: Mapping[Powers, int], largest: Sequence[int]) -> bool:
     return bound(polynomial, largest) < LIMIT
 
 
-def evaluate(polynomial: Mapping[Powers, Any], sizes: Sequence[Array]) -> Any:
-    """The polynomial's values, by Horner's rule; of `sizes` (one array each, which broadcast) the last is taken out first.
+class Step(NamedTuple):
+    """size × inner + rest: a polynomial in nested form. `size` is a place among the sizes; the others are steps or numbers."""
 
-    So on a grid each step but the last works on the grid without its last axis. Coefficients may be numbers or arrays.
+    size: int
+    inner: Any
+    rest: Any
+
+
+def nested(polynomial: Mapping[Powers, Any], on_grid: bool) -> Any:
+    """A polynomial as steps (Horner's rule), or the number or table of numbers that it is where no size is left.
+
+    On a grid the last axis is taken out first, so that all steps but the last two work on a smaller grid; in columns of
+    equal length the size that stands in most terms, so that there are few steps.
     """
-    if not sizes:
-        return polynomial.get((), 0)
-    *others, size = sizes
-    by_power: dict[int, dict[Powers, Any]] = {}
-    for powers, coefficient in polynomial.items():
-        by_power.setdefault(powers[-1], {})[powers[:-1]] = coefficient
-    top = max(by_power, default=0)
-    result = evaluate(by_power.get(top, {}), others)
-    for power in range(top - 1, -1, -1):
-        result = result * size
-        if power in by_power:
-            result = _added(result, evaluate(by_power[power], others))
-    return result
+    counts = [sum(1 for powers in polynomial if powers[i]) for i in range(len(next(iter(polynomial), ())))]
+    there = [i for i, count in enumerate(counts) if count]
+    if not there:
+        return next(iter(polynomial.values()), 0)
+    i = there[-1] if on_grid else max(there, key=counts.__getitem__)
+    inner = {(*powers[:i], powers[i] - 1, *powers[i + 1 :]): c for powers, c in polynomial.items() if powers[i]}
+    rest = {powers: c for powers, c in polynomial.items() if not powers[i]}
+    return Step(i, nested(inner, on_grid), nested(rest, on_grid))
 
 
-def _added(product: Any, term: Any) -> Any:
-    """`product + term`, in place where the product is a fresh array of the sum's own shape."""
-    if isinstance(product, np.ndarray) and product.dtype != object and np.ndim(term) <= product.ndim:
-        if np.broadcast_shapes(np.shape(term), product.shape) == product.shape:
-            product += term
-            return product
-    return product + term
+def evaluate(step: Any, sizes: Sequence[Array], codes: Array | None = None, out: Array | None = None) -> Any:
+    """The values, for one array a size (which broadcast); where a coefficient is a table, `codes` says which entry.
+
+    The result is a number where no size is in it, else an array of its own; it is put into `out` if that is given.
+    """
+    if not isinstance(step, Step):
+        value = step.take(codes) if isinstance(step, np.ndarray) else step
+        return value if out is None else _filled(out, value)
+    inner, rest = evaluate(step.inner, sizes, codes), evaluate(step.rest, sizes, codes)
+    size = sizes[step.size]
+    if _is(inner, 1) and not _is(rest, 0):
+        return np.add(size, rest, out=out)
+    if _is(rest, 0):
+        return _combined(np.multiply, inner, size, out)
+    return _combined(np.add, _combined(np.multiply, inner, size, None), rest, out)
 
 
-def as_floats(polynomial: Mapping[Powers, int]) -> dict[Powers, float]:
-    """The same with float64 coefficients: to rank and filter, never to show."""
-    return {powers: float(coefficient) for powers, coefficient in polynomial.items()}
+def _filled(out: Array, value: Any) -> Array:
+    out[...] = value
+    return out
+
+
+def _is(value: Any, number: int) -> bool:
+    return not isinstance(value, np.ndarray) and bool(value == number)
+
+
+def _combined(operation: Any, own: Any, other: Any, out: Array | None) -> Any:
+    """operation(own, other), in `out`, or in the place of `own` where that is an array which the result fits."""
+    if out is None and isinstance(own, np.ndarray) and own.dtype != object:
+        shape = np.shape(other)
+        if shape in ((), own.shape) or np.broadcast_shapes(own.shape, shape) == own.shape:
+            out = own
+    return operation(own, other, out=out)
 
 
 def slabs(shape: Sequence[int], limit: int = CHUNK) -> Iterator[tuple[slice, ...]]:

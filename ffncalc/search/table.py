@@ -9,9 +9,9 @@ import numpy as np
 
 from ffncalc import edit
 from ffncalc.errors import InputError
-from ffncalc.search.cells import Cell, Polynomial, Refused, Split, cells, points, split
+from ffncalc.search.cells import Cell, Refused, Split, cells, points, split
 from ffncalc.search.columns import over_columns
-from ffncalc.search.polynomial import LIMIT, Array, evaluate, fits, slabs, spread
+from ffncalc.search.polynomial import LIMIT, Array, evaluate, fits, nested, slabs, spread
 from ffncalc.search.space import Axis, Space, space
 from ffncalc.workload import Workload
 
@@ -110,21 +110,19 @@ def blocks(where: Space, parts: Split, start: tuple[int, int] = (0, 0)) -> Itera
 def rows_of(where: Space, cell: Cell) -> Iterator[dict[str, Array]]:
     """The rows of one cell: columns of sizes, as they were named, then of numbers, a slab of the grid at a time."""
     sizes = [np.array(axis.values) for axis in cell.plain]
-    exact = {name: _exact(number, cell.plain) for name, number in cell.numbers.items()}
+    largest = [max(axis.values) for axis in cell.plain]
+    steps = {name: (nested(number, on_grid=True), fits(number, largest)) for name, number in cell.numbers.items()}
     for slab in slabs([len(axis.values) for axis in cell.plain]):
         used = spread([size[part] for size, part in zip(sizes, slab, strict=True)])
         shape = np.broadcast_shapes(*(size.shape for size in used))
         named = dict(zip((axis.name for axis in cell.plain), used, strict=True)) | dict(cell.point)
         columns = {axis.name: _flat(named[axis.name], shape) for axis in where.axes}
-        yield columns | {name: _flat(evaluate(number, _typed(used, int64)), shape) for name, (number, int64) in exact.items()}
+        yield columns | {name: _flat(evaluate(step, used if int64 else _as_objects(used)), shape) for name, (step, int64) in steps.items()}
 
 
-def _exact(number: Polynomial, plain: Sequence[Axis]) -> tuple[Polynomial, bool]:
-    return number, fits(number, [max(axis.values) for axis in plain])
-
-
-def _typed(sizes: Sequence[Array], int64: bool) -> Sequence[Array]:
-    return sizes if int64 else [size.astype(object) for size in sizes]
+def _as_objects(sizes: Sequence[Array]) -> list[Array]:
+    """The same as Python ints, which know no largest number."""
+    return [size.astype(object) for size in sizes]
 
 
 def _flat(values: Any, shape: tuple[int, ...]) -> Array:

@@ -128,6 +128,13 @@ def test_softmax_of_large_scores():
     np.testing.assert_allclose(probabilities, [[1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1)), 0]])
 
 
+def test_softmax_of_a_large_sink():
+    """A sink far above the scores takes all, without overflow."""
+    with np.errstate(over="raise", invalid="raise"):
+        probabilities, at_sink = attention.softmax(np.array([[1.0, 2.0]]), np.array([[1e4]]))
+    assert (probabilities.tolist(), at_sink.tolist()) == ([[0.0, 0.0]], [[1.0]])
+
+
 def test_for_users():
     """`self_attention` is the layer, for X of shape (..., T, d_model), in X's dtype."""
     layer = KINDS["grouped"]

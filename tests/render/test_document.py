@@ -54,7 +54,8 @@ def test_percent(share: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.008, "+0.8 %"), (-0.14, "-14.0 %"), (0.000035, "+0.0035 %"), (0.0, "+0.0 %"), (-0.0001, "-0.01 %")]
+    ("share", "text"),
+    [(0.008, "+0.8 %"), (-0.14, "-14.0 %"), (0.000035, "+0.0035 %"), (0.0, "+0.0 %"), (-0.0001, "-0.01 %")],
 )
 def test_signed(share: float, text: str) -> None:
     """A difference has a sign, and a small one its first two digits."""
@@ -63,7 +64,15 @@ def test_signed(share: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "text"),
-    [(1234567, "1,234,567"), (8320.0, "8,320"), (8320.25, "8,320.2"), ("x", "x"), (None, ""), (Share(0.5), "50.0 %"), (Bar(0.5), "█" * 10)],
+    [
+        (1234567, "1,234,567"),
+        (8320.0, "8,320"),
+        (8320.25, "8,320.2"),
+        ("x", "x"),
+        (None, ""),
+        (Share(0.5), "50.0 %"),
+        (Bar(0.5), "█" * 10),
+    ],
 )
 def test_cells(cell: Cell, text: str) -> None:
     """Every kind of cell as text."""

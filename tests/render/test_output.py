@@ -110,7 +110,9 @@ def test_in_ascii(show: Show, command: str) -> None:
 def whole_numbers(data: Any) -> set[int]:
     """All numbers of a JSON that a table shows."""
     if isinstance(data, dict):
-        return set().union(*(whole_numbers(v) for k, v in data.items() if k not in ("schema", "rules_of_thumb", "layers")))
+        return set().union(
+            *(whole_numbers(v) for k, v in data.items() if k not in ("schema", "rules_of_thumb", "layers"))
+        )
     return {data} if isinstance(data, int) and not isinstance(data, bool) else set()
 
 

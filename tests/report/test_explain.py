@@ -125,5 +125,9 @@ def test_hidden_and_compare() -> None:
 
 def test_plain_data() -> None:
     """Reports are plain data: JSON holds them without loss."""
-    for data in (params_data(params(load("gpt2"))), flops_data(flops(load("gpt2"))), hidden_data(hidden(4096, "matched"))):
+    for data in (
+        params_data(params(load("gpt2"))),
+        flops_data(flops(load("gpt2"))),
+        hidden_data(hidden(4096, "matched")),
+    ):
         assert json.loads(json.dumps(data)) == data

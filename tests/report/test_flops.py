@@ -61,12 +61,19 @@ def test_forward_totals(name: str, total: int) -> None:
 def test_per_token() -> None:
     """A token's work: 2 FLOPs a weight of its matrices, 4·T·n_heads·d_head for scores and mixing."""
     report = flops(load(OWN), Workload(seq_len=7))
-    parts = {"ffn": 5 * FFN, "attention_projections": 5 * PROJECTIONS, "attention_scores": 5 * SCORES * 7, "head": 2 * 24 * 101}
+    parts = {
+        "ffn": 5 * FFN,
+        "attention_projections": 5 * PROJECTIONS,
+        "attention_scores": 5 * SCORES * 7,
+        "head": 2 * 24 * 101,
+    }
     assert group(report, "per_token") == {**dict.fromkeys(KINDS, 0), **parts, "total": sum(parts.values())}
     assert group(report, "per_source_token") == group(report, "per_sequence") == dict.fromkeys((*KINDS, "total"), 0)
 
 
-@pytest.mark.parametrize("name", ["llama-7b", "bert-base", "t5-small", "transformer-base", "deepseek-v2-lite", "gpt-oss-20b", "primer"])
+@pytest.mark.parametrize(
+    "name", ["llama-7b", "bert-base", "t5-small", "transformer-base", "deepseek-v2-lite", "gpt-oss-20b", "primer"]
+)
 @pytest.mark.parametrize(("t", "s", "batch"), [(5, 3, 1), (7, 7, 3), (300, 11, 2)])
 def test_total_is_batch_times_its_groups(name: str, t: int, s: int, batch: int) -> None:
     """With full pairs: batch × (T × per_token + S × per_source_token + per_sequence), kind by kind."""
@@ -98,7 +105,9 @@ def test_source_len_is_the_decoders_unless_told() -> None:
 
 def test_default_length() -> None:
     """2,048 tokens, or the position table's length where that is shorter."""
-    lengths = {name: flops(load(name)).work.seq_len for name in ("llama-7b", "gpt2", "gpt3-13b", "bert-base", "t5-small")}
+    lengths = {
+        name: flops(load(name)).work.seq_len for name in ("llama-7b", "gpt2", "gpt3-13b", "bert-base", "t5-small")
+    }
     assert lengths == {"llama-7b": 2048, "gpt2": 1024, "gpt3-13b": 2048, "bert-base": 512, "t5-small": 2048}
 
 
@@ -187,7 +196,9 @@ CROSSOVERS = [
     pytest.param({"ffn": MOE}, True, id="experts"),
     pytest.param({**WIDE, "layers": [{"repeat": 2, "attention": {"window": 25}}, {"repeat": 3}]}, True, id="mixed"),
     pytest.param(
-        {**WIDE, "layers": [{"attention": {"window": 15}}, {"attention": {"window": 95}}, {"repeat": 3}]}, True, id="three"
+        {**WIDE, "layers": [{"attention": {"window": 15}}, {"attention": {"window": 95}}, {"repeat": 3}]},
+        True,
+        id="three",
     ),
     pytest.param({"d_ff": 1}, False, id="never-below"),
     pytest.param({"ffn": {"kind": "none"}}, False, id="no-ffn"),
@@ -216,7 +227,8 @@ def test_crossover(changes: dict[str, Any], there: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "at"), [("gpt2", 2 * 768), ("gpt3-175b", 2 * 12288), ("llama-7b", 8320), ("t5-base", None), ("transformer-base", None)]
+    ("name", "at"),
+    [("gpt2", 2 * 768), ("gpt3-175b", 2 * 12288), ("llama-7b", 8320), ("t5-base", None), ("transformer-base", None)],
 )
 def test_crossover_of_known_models(name: str, at: float | None) -> None:
     """2d in the plain case; none for an encoder-decoder."""
@@ -238,7 +250,10 @@ def test_rules_of_thumb() -> None:
     assert [round(r.off, 4) for r in report.rules] == [-0.1317, -0.1317, 0.0009]
 
 
-@pytest.mark.parametrize(("name", "dropped"), [("llama-7b", 32000 * 4096), ("gpt2", 1024 * 768), ("gemma-2b", 0), ("mixtral-8x7b", 32000 * 4096)])
+@pytest.mark.parametrize(
+    ("name", "dropped"),
+    [("llama-7b", 32000 * 4096), ("gpt2", 1024 * 768), ("gemma-2b", 0), ("mixtral-8x7b", 32000 * 4096)],
+)
 def test_n_of_the_rules(name: str, dropped: int) -> None:
     """N is active parameters without the token table where it isn't the head, and without positions."""
     model = load(name)
@@ -267,12 +282,21 @@ def test_training_run(causal: bool) -> None:
 @pytest.mark.parametrize(
     ("name", "work", "message"),
     [
-        pytest.param("gpt2", Workload(source_len=7), "gpt2 has no encoder beside a decoder; --source-len does not apply", id="source"),
+        pytest.param(
+            "gpt2",
+            Workload(source_len=7),
+            "gpt2 has no encoder beside a decoder; --source-len does not apply",
+            id="source",
+        ),
         pytest.param("gpt2", Workload(0), "seq_len is 0; want a positive whole number", id="length"),
         pytest.param("gpt2", Workload(batch=-1), "batch is -1; want a positive whole number", id="batch"),
         pytest.param("gpt2", Workload(tokens=0), "tokens is 0; want a positive whole number", id="tokens"),
-        pytest.param("t5-base", Workload(source_len=0), "source_len is 0; want a positive whole number", id="no-source"),
-        pytest.param("gpt2", Workload(passes="backward"), "pass 'backward' is not known; want one of forward, train", id="pass"),
+        pytest.param(
+            "t5-base", Workload(source_len=0), "source_len is 0; want a positive whole number", id="no-source"
+        ),
+        pytest.param(
+            "gpt2", Workload(passes="backward"), "pass 'backward' is not known; want one of forward, train", id="pass"
+        ),
     ],
 )
 def test_refused(name: str, work: Workload, message: str) -> None:

@@ -42,7 +42,9 @@ def test_kinds_of_layers() -> None:
     report = params(load(MOE))
     norm, attention = 48, 4 * 24 * 24
     dense, experts = 3 * 24 * 40, 10 * 3 * 24 * 7 + 24 * 10
-    found = [(k.kind.ranges, k.kind.n_stored.value, {p: n.value for p, n in k.parts.items() if n}) for k in report.layers]
+    found = [
+        (k.kind.ranges, k.kind.n_stored.value, {p: n.value for p, n in k.parts.items() if n}) for k in report.layers
+    ]
     assert found == [
         (((0, 1),), 2, {"attention": attention, "ffn": dense, "norm": norm}),
         (((2, 4),), 3, {"attention": attention, "ffn": experts, "norm": norm}),
@@ -108,7 +110,9 @@ def test_head_that_a_family_has_not() -> None:
 
 def test_without_a_vocabulary(write: Any) -> None:
     """A params.json without a vocabulary: what needs it is None, the rest exact, and a warning asks for it."""
-    path = write('{"dim": 24, "n_layers": 5, "n_heads": 6, "multiple_of": 8, "norm_eps": 1e-5, "vocab_size": -1}', "params.json")
+    path = write(
+        '{"dim": 24, "n_layers": 5, "n_heads": 6, "multiple_of": 8, "norm_eps": 1e-5, "vocab_size": -1}', "params.json"
+    )
     report, known = params(load(path)), params(load(path, n_vocab=101, tied=False))
     unknown = [name for name, number in numbers(report).items() if number is None]
     assert unknown == ["total", "active", "active_without_embedding", "stored", "embedding", "head"]

@@ -49,7 +49,9 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
         "n_heads": n_kv * times,
         "n_kv_heads": n_kv,
         "attention": draw(ATTENTION),
-        "norm": draw(but_not(kind=st.sampled_from(("rms", "layer", "none")), place=st.sampled_from(("pre", "post", "both")))),
+        "norm": draw(
+            but_not(kind=st.sampled_from(("rms", "layer", "none")), place=st.sampled_from(("pre", "post", "both")))
+        ),
         "embedding": draw(but_not(width=small, norm=st.booleans(), token_types=st.integers(0, 3))),
         "tied": draw(st.booleans()),
         "layers": groups,
@@ -96,7 +98,9 @@ def test_flops(config: dict[str, Any], t: int, batch: int, causal: bool) -> None
         assert sum(group[kind].value for kind in KINDS) == group["total"].value
     assert report.total["total"].value <= full.total["total"].value
     groups = full.per_token, full.per_source_token, full.per_sequence
-    assert full.total["total"].value == batch * (t * (groups[0]["total"].value + groups[1]["total"].value) + groups[2]["total"].value)
+    assert full.total["total"].value == batch * (
+        t * (groups[0]["total"].value + groups[1]["total"].value) + groups[2]["total"].value
+    )
     assert [e.name for e in explain_flops(report) if evaluated(e.substituted) != e.value] == []
 
 
@@ -107,7 +111,9 @@ def test_doubling_the_layers(config: dict[str, Any]) -> None:
     config["family"] = "decoder"
     groups = [{**group, "repeat": 2 * group["repeat"]} for group in config["layers"]]
     once, twice = load(config), load({**config, "layers": groups, "n_layers": 2 * config["n_layers"]})
-    blocks = [sum(layer.total.value * layer.kind.n_stored.value for layer in params(model).layers) for model in (once, twice)]
+    blocks = [
+        sum(layer.total.value * layer.kind.n_stored.value for layer in params(model).layers) for model in (once, twice)
+    ]
     assert blocks[1] == 2 * blocks[0]
     assert parameters(once.outer) == parameters(twice.outer)
     scores = [flops(model, Workload(9)).per_token["attention_scores"].value for model in (once, twice)]
