@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.model import Model
 from ffncalc.report import flops as flops_report
 from ffncalc.report import params as params_report

@@ -105,6 +105,9 @@ def _config(values: dict[str, Any], places: dict[Path, tuple[int, int]], file: s
         what = "nothing says which architecture this is" if not found else "two kinds of config at once"
         wanted = "want one of `family` (ours), `model_type` (Hugging Face), `dim` with `n_heads` (Meta)"
         raise InputError(f"{file}: {what}; {wanted}")
+    key = {"own": "family", "hf": "model_type"}.get(found[0])
+    if key and not isinstance(values[key], str):
+        raise InputError(f"{file}: {key} must be the name of an architecture, not a {type(values[key]).__name__}")
     stated = values.get("name")
     return Config(file, found[0], values, places, stated if isinstance(stated, str) and stated else name)
 

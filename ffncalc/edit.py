@@ -15,7 +15,7 @@ from ffncalc.errors import InputError
 from ffncalc.expr import Expr
 from ffncalc.families.row import Reader, Row
 from ffncalc.keys import WORDS
-from ffncalc.load import load, row_of
+from ffncalc.loading import load, row_of
 from ffncalc.model import Model
 from ffncalc.nested import text_part
 from ffncalc.resolve import Options

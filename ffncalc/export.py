@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
     from ffncalc.report.flops import Flops
     from ffncalc.report.hidden import Hidden
     from ffncalc.report.params import Params
+    from ffncalc.search.table import Sweep
 
 
 def to_json(data: Any) -> str:
@@ -190,6 +191,13 @@ def against_data(report: CheckpointComparison) -> dict[str, Any]:
     ]
     found = {"against": report.model.spec.name, "matched": report.matched, "differences": differences}
     return checkpoint_data(report.checkpoint) | found
+
+
+def sweep_data(report: Sweep) -> dict[str, Any]:
+    """`ffncalc/sweep/1`: a row a config, sizes and numbers as in the CSV."""
+    listed = {name: column.tolist() for name, column in report.columns.items()}
+    rows = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
+    return {"schema": "ffncalc/sweep/1", "refused": report.refused, "rows": rows}
 
 
 def configs_data(entry: Bundled) -> dict[str, Any]:

@@ -50,13 +50,19 @@ def exactly(value: int | float) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
 
 
-def shown(value: Fraction) -> str:
-    """A number for a message: whole ones in full, others to six digits; a very long one as a power of ten."""
+def ratio(part: int | Fraction, whole: int) -> float | int:
+    """part / whole as a float; as a whole number where no float is that large."""
+    exact = Fraction(part) / whole
+    return float(exact) if abs(exact) < 10**300 else round(exact)
+
+
+def shown(value: Fraction, digits: int = 6) -> str:
+    """A number for a message: whole ones in full, others to a few digits; a very long one as a power of ten."""
     if value.denominator != 1:
-        return f"{float(value):.6g}" if abs(value) < 10**15 else shown(Fraction(round(value)))
-    digits = str(abs(value.numerator))
-    if len(digits) > MAX_SHOWN:
-        return f"{'-' * (value < 0)}{digits[0]}.{digits[1:7]}e{len(digits) - 1}"
+        return f"{float(value):.{digits}g}" if abs(value) < 10**15 else shown(Fraction(round(value)))
+    text = str(abs(value.numerator))
+    if len(text) > MAX_SHOWN:
+        return f"{'-' * (value < 0)}{text[0]}.{text[1:digits]}e{len(text) - 1}"
     return f"{value.numerator:,}"
 
 

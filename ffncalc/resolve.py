@@ -245,7 +245,7 @@ class View:
                 self.fail(f"{path[-1]} has {len(value)} entries for {self.n_layers()} layers", *path)
             first = {v: i for i, v in reversed(list(enumerate(value))) if isinstance(v, int)}  # like layers are like to the last word
             return PerLayer(size(leaf, self._whole(v, path, zero), f"{origin}[{first.get(v, i)}]") for i, v in enumerate(value))
-        if isinstance(value, dict) and "rule" in value:
+        if isinstance(value, dict) and "rule" in value and leaf == "d_ff":
             rule = rule_width(self.get("d_model").value, value, lambda what: self.fail(f"{path[-1]}: {what}", *path))
             return size(leaf, *rule)
         return size(leaf, self._whole(value, path, zero), origin)

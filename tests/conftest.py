@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from ffncalc.cli import start
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.model import Model
 
 Write = Callable[..., str]

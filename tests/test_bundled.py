@@ -10,12 +10,22 @@ import jsonschema
 import pytest
 
 from ffncalc import bundled
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.report.params import params
 from ffncalc.schema import schema
 
 NAMES = bundled.names()
-PROMISED = ["transformer-base", "transformer-big", "bert-base", "bert-large", "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "gpt3-125m", "gpt3-350m", "gpt3-760m", "gpt3-1.3b", "gpt3-2.7b", "gpt3-6.7b", "gpt3-13b", "gpt3-175b", "t5-small", "t5-base", "t5-large", "t5-3b", "t5-11b", "t5-v1_1-small", "t5-v1_1-base", "t5-v1_1-large", "t5-v1_1-xl", "t5-v1_1-xxl", "shazeer-relu", "shazeer-gelu", "shazeer-swish", "shazeer-glu", "shazeer-bilinear", "shazeer-reglu", "shazeer-geglu", "shazeer-swiglu", "primer", "all-attention-small", "all-attention-large", "nemotron-4-15b", "nemotron-4-340b", "gemma-2b", "gemma-7b", "palm-8b", "palm-62b", "palm-540b", "llama-7b", "llama-13b", "llama-33b", "llama-65b", "llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3-405b", "llama-3.2-1b", "llama-3.2-3b", "mistral-7b", "mixtral-8x7b", "mixtral-8x22b", "qwen-7b", "qwen2.5-7b", "qwen2.5-72b", "qwen3-8b", "qwen3-30b-a3b", "deepseek-llm-7b", "deepseek-llm-67b", "deepseek-v2", "deepseek-v2-lite", "deepseek-v3", "gpt-oss-20b", "gpt-oss-120b", "olmo-2-7b", "phi-3-mini"]
+PROMISED = """
+    transformer-base transformer-big bert-base bert-large gpt2 gpt2-medium gpt2-large gpt2-xl gpt3-125m gpt3-350m
+    gpt3-760m gpt3-1.3b gpt3-2.7b gpt3-6.7b gpt3-13b gpt3-175b t5-small t5-base t5-large t5-3b t5-11b
+    t5-v1_1-small t5-v1_1-base t5-v1_1-large t5-v1_1-xl t5-v1_1-xxl shazeer-relu shazeer-gelu shazeer-swish
+    shazeer-glu shazeer-bilinear shazeer-reglu shazeer-geglu shazeer-swiglu primer all-attention-small
+    all-attention-large nemotron-4-15b nemotron-4-340b gemma-2b gemma-7b palm-8b palm-62b palm-540b llama-7b
+    llama-13b llama-33b llama-65b llama-2-7b llama-2-13b llama-2-70b llama-3-8b llama-3-70b llama-3-405b
+    llama-3.2-1b llama-3.2-3b mistral-7b mixtral-8x7b mixtral-8x22b qwen-7b qwen2.5-7b qwen2.5-72b qwen3-8b
+    qwen3-30b-a3b deepseek-llm-7b deepseek-llm-67b deepseek-v2 deepseek-v2-lite deepseek-v3 gpt-oss-20b
+    gpt-oss-120b olmo-2-7b phi-3-mini
+""".split()  # noqa: SIM905
 
 # What the published weights hold.
 TOTALS = {

@@ -41,7 +41,7 @@ def test_substituted_text_gives_the_value(pair: tuple[Expr, int]) -> None:
 
 @given(expressions(), expressions(), expressions())
 def test_ring(a: tuple[Expr, int], b: tuple[Expr, int], c: tuple[Expr, int]) -> None:
-    """Sums and products commute, associate and distribute, like terms collected; only the order of the terms is as they were put together."""
+    """Sums and products commute, associate and distribute, like terms collected; the terms stay in order."""
     x, y, z = a[0], b[0], c[0]
     assert x + y == y + x
     assert x * y == y * x

@@ -60,7 +60,8 @@ def test_defaults() -> None:
         pytest.param(768, {"rule": "8/3"}, [("8/3 × d", 2048)], id="whole-already"),
         pytest.param(
             768, {"rule": "8/3", "multiplier": 1.1},
-            [("8/3 × d", 2048), ("1.1 × that", Fraction(11264, 5)), ("round up to a whole number", 2253)], id="exact-multiplier",
+            [("8/3 × d", 2048), ("1.1 × that", Fraction(11264, 5)), ("round up to a whole number", 2253)],
+            id="exact-multiplier",
         ),
         pytest.param(
             1000, {"multiple_of": 100, "rounding": "nearest"},

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from ffncalc.errors import InputError
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.model import Model
 from ffncalc.report.flops import flops
 from ffncalc.report.params import params
@@ -331,7 +331,7 @@ REFUSED = [
         "family 'decodr' is not an architecture that ffncalc knows; did you mean decoder",
         id="family",
     ),
-    pytest.param({"family": 3}, "family '3' is not an architecture that ffncalc knows", id="family-number"),
+    pytest.param({"family": 3}, "family must be the name of an architecture", id="family-number"),
     pytest.param({"layers": 3}, "layers must be a list of groups, such as", id="layers"),
     pytest.param({"layers": []}, "layers must be a list of groups", id="no-layers"),
     pytest.param({"layers": [3]}, "layers[0] is 3; want a mapping with what differs", id="layer"),
@@ -351,7 +351,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("changes", "message"), REFUSED)
 def test_refused(changes: dict[str, Any], message: str) -> None:
-    """A size that isn't one, or a switch with a word it doesn't know, is one short message: which key, found, wanted."""
+    """A size that isn't one, or a switch with a word it doesn't know, is one short message: key, found, wanted."""
     with pytest.raises(InputError, match=re.escape(message)) as error:
         load(config(changes))
     assert str(error.value).startswith("config: ")

@@ -36,12 +36,12 @@ from ffncalc.checks.expression import (
 )
 from ffncalc.config import read_file
 from ffncalc.errors import InputError
+from ffncalc.keys import HEADS
 from ffncalc.number import read as read_number
 from ffncalc.text import Misread
 from ffncalc.text import parse as parse_text
 from ffncalc.workload import PASSES, Workload
 
-HEADS = ("causal", "mlm", "seq2seq", "pooler", "none")
 LENGTHS = {"seq_len": "seq_len", "source_len": "source_len", "batch": "batch", "tokens": "tokens"}
 SETTINGS = (*LENGTHS, "causal", "pass", "head", "vocab_size", "tied")
 KEYS = ("model", "assert", *SETTINGS)

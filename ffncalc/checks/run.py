@@ -13,7 +13,7 @@ from ffncalc.checks.expression import Assertion, Path, paths
 from ffncalc.checks.file import Check, ChecksFile, Entry, Settings
 from ffncalc.errors import InputError
 from ffncalc.export import flops_data, params_data
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.report.flops import flops
 from ffncalc.report.params import params
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ffncalc.checks.expression import PATH
-from ffncalc.checks.file import CONDITIONS, HEADS, LENGTHS, ROOTS
+from ffncalc.checks.file import CONDITIONS, LENGTHS, ROOTS
+from ffncalc.keys import HEADS
 from ffncalc.workload import PASSES
 
 _NUMBER = {"anyOf": [{"type": "number"}, {"type": "string"}], "description": "7B, 6.74e9, 1_000, 70.6 billion"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ffncalc.number import exactly
 from ffncalc.render.document import Cell, Document, Line, Share, Table, scaled, signed
 from ffncalc.report.diff import Change, Diff
 
@@ -47,8 +48,8 @@ def _moved(change: Change) -> Cell:
     numbers = isinstance(change.old, (int, float)) and isinstance(change.new, (int, float))
     if not numbers or change.name == "ffn_share":
         return None
-    moved = change.new - change.old
-    return f"{moved:+,}" if isinstance(moved, int) else f"{moved:+,.1f}".removesuffix(".0")
+    moved = exactly(change.new) - exactly(change.old)
+    return f"{moved.numerator:+,}" if moved.denominator == 1 else f"{float(moved):+,.1f}"
 
 
 def _off(change: Change) -> Cell:

@@ -71,7 +71,9 @@ def percent(share: float) -> str:
 
 
 def signed(share: float) -> str:
-    """+0.8 %, -14.0 %; a small one keeps two digits, +0.0035 %."""
+    """+0.8 %, -14.0 %; a small one keeps two digits, +0.0035 %; a huge one is scaled, +1.00e42 %."""
+    if abs(share) >= 10**12:
+        return f"{'+' if share > 0 else ''}{scaled(100 * int(share))} %"
     return f"{share * 100:+.1f} %" if abs(share) >= 0.0005 or not share else f"{share * 100:+.2g} %"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ffncalc.expr import Expr, plain_form, plain_text
+from ffncalc.number import ratio
 from ffncalc.render.document import Bar, Cell, Document, Line, Share, Table, scaled, shown, signed
 from ffncalc.render.params import layers_label
 from ffncalc.report.flops import KINDS, Flops, Kinds
@@ -100,7 +101,7 @@ def standing(number: Expr, kind: str, width: Expr, factor: int) -> str:
     plain = text if factor == 1 else f"{factor} × {text}"
     if not off:
         return f"at {plain}"
-    return f"{'above' if off > 0 else 'below'} {plain} ({signed(float(off))})"
+    return f"{'above' if off > 0 else 'below'} {plain} ({signed(ratio(off, 1))})"
 
 
 def crossover(report: Flops) -> str:

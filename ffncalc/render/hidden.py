@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ffncalc.hidden import Step
+from ffncalc.number import shown
 from ffncalc.render.document import Document, Line, Table, signed
 from ffncalc.report.hidden import Hidden
 
@@ -12,7 +15,7 @@ def document(report: Hidden) -> Document:
     width = report.width
     rows = tuple((step.text, _number(step)) for step in width.steps)
     return [
-        Line(f"d_ff = {width.d_ff:,} for d_model = {width.d_model:,} (rule {width.rule}, {width.d_ff / width.d_model:.4g} × d)", headline=True),
+        Line(f"d_ff = {width.d_ff:,} for d_model = {width.d_model:,} (rule {width.rule}, {shown(Fraction(width.d_ff, width.d_model), digits=4)} × d)", headline=True),
         Table(("step", "gives"), rows),
         Line(cost(report)),
         Line(f"A gated FFN holds what two matrices of 4d do at 8/3 × d: {_number(report.matched.steps[0])}."),

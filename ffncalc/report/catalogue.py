@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ffncalc import bundled, families
 from ffncalc.families.row import Reader, Row
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.report.params import params
 
 

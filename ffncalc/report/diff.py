@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ffncalc.expr import Expr
 from ffncalc.export import flat, flops_data, params_data
 from ffncalc.model import Model
+from ffncalc.number import exactly
 from ffncalc.report.compare import compare
 from ffncalc.report.flops import Flops
 from ffncalc.report.params import Params
@@ -30,7 +30,7 @@ class Change(NamedTuple):
         """The change as a share of the old number."""
         if not all(isinstance(value, (int, float)) for value in (self.old, self.new)) or not self.old:
             return None
-        share = (Fraction(self.new) - Fraction(self.old)) / abs(Fraction(self.old))
+        share = (exactly(self.new) - exactly(self.old)) / abs(exactly(self.old))
         return float(share) if abs(share) < 10**9 else None
 
 

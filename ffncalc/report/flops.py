@@ -14,6 +14,7 @@ from ffncalc.errors import InputError
 from ffncalc.expr import ONE, ZERO, Expr, size, total
 from ffncalc.hidden import MAX_FLOAT
 from ffncalc.model import LayerOps, Model
+from ffncalc.number import ratio
 from ffncalc.ops import Op, Rows, active, macs_per_row
 from ffncalc.workload import PASSES, Workload, causal_pairs, for_model, keys_met, position_table
 
@@ -30,9 +31,9 @@ class Rule(NamedTuple):
     of: str
 
     @property
-    def off(self) -> float:
+    def off(self) -> float | int:
         """How far the rule is from the exact number, as a share of the exact number."""
-        return float(Fraction(self.value - self.exact, self.exact)) if self.exact else 0.0
+        return ratio(self.value - self.exact, self.exact) if self.exact else 0.0
 
 
 class LayerFlops(NamedTuple):

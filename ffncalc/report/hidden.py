@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from ffncalc.blocks.ffn import mlp
 from ffncalc.expr import Expr, size
 from ffncalc.hidden import Width, hidden_width
+from ffncalc.number import ratio
 from ffncalc.ops import parameters
 
 
@@ -22,7 +24,7 @@ class Hidden(NamedTuple):
     gated: bool
     params: Expr
     ungated: Expr
-    off: float
+    off: float | int
     matched: Width
 
 
@@ -34,7 +36,7 @@ def hidden(
     gated = rule != "4d"
     params = ffn_parameters(d, width.d_ff, bias=False, gated=gated, origin=f"rule {rule}")
     ungated = ffn_parameters(d, 4 * d, bias=False, gated=False, origin="4 × d_model")
-    off = (params.value - ungated.value) * 10**6 // ungated.value / 10**6
+    off = ratio(Fraction((params.value - ungated.value) * 10**6 // ungated.value), 10**6)
     return Hidden(width, gated, params, ungated, off, hidden_width(d, "matched"))
 
 

@@ -102,6 +102,8 @@ def combined(columns: Sequence[Array], rows: int) -> tuple[Array, list[tuple[int
 
 
 def _counted(found: Sequence[Cell | Refused], codes: Array) -> list[Refused]:
+    if all(isinstance(entry, Cell) for entry in found):
+        return []
     rows = np.bincount(codes, minlength=len(found)).tolist()
     return [entry._replace(points=n) for entry, n in zip(found, rows, strict=True) if isinstance(entry, Refused)]
 

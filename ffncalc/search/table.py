@@ -67,10 +67,16 @@ def sweep(
     """
     start, work = edit.base(model), Workload(seq_len, source_len, 1, causal, passes)
     if grid:
-        where = space(start, sizes, work, numbers)
-        columns, refused = _gathered(blocks(where, split(where)))
-    else:
-        columns, refused = over_columns(start, sizes, work, numbers)
+        return over_grid(space(start, sizes, work, numbers))
+    return _swept(*over_columns(start, sizes, work, numbers))
+
+
+def over_grid(where: Space) -> Sweep:
+    """The whole sweep of a space, in memory."""
+    return _swept(*_gathered(blocks(where, split(where))))
+
+
+def _swept(columns: dict[str, Array], refused: list[Refused]) -> Sweep:
     count = sum(entry.points for entry in refused)
     if not columns:
         raise nothing_left(count, refused[0].why)

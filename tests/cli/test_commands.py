@@ -44,10 +44,12 @@ def test_params_json(ffncalc: Any) -> None:
         "schema": "ffncalc/params/1",
         "model": "llama-7b",
         "family": "llama",
-        "dims": {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 32, "d_head": 128, "d_ff": 11008, "n_vocab": 32000},
+        "dims": {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 32, "d_head": 128,
+                 "d_ff": 11008, "n_vocab": 32000},
         "params": {
             "total": 6738415616, "active": 6738415616, "active_without_embedding": 6607343616, "stored": 6738415616,
-            "embedding": 131072000, "attention": 2147483648, "ffn": 4328521728, "norm": 266240, "head": 131072000, "other": 0,
+            "embedding": 131072000, "attention": 2147483648, "ffn": 4328521728, "norm": 266240, "head": 131072000,
+            "other": 0,
         },
         "layers": [{
             "stack": "decoder", "ranges": [[0, 31]], "count": 32,
@@ -63,8 +65,8 @@ def test_flops_json(ffncalc: Any) -> None:
     found = of_json(ffncalc("flops", "llama-7b", "--json"))
     nothing = dict.fromkeys(KINDS, 0)
     token = {
-        "ffn": 8657043456, "attention_projections": 4294967296, "attention_scores": 1073741824, "head": 262144000, "other": 0,
-        "total": 14287896576,
+        "ffn": 8657043456, "attention_projections": 4294967296, "attention_scores": 1073741824, "head": 262144000,
+        "other": 0, "total": 14287896576,
     }  # fmt: skip
     assert list(found)[:6] == ["schema", "model", "family", "source", "head", "dims"]
     assert found["schema"] == "ffncalc/flops/1"
@@ -82,8 +84,14 @@ def test_flops_json(ffncalc: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "workload"),
     [
-        (["--batch", "3", "--causal", "--pass", "train"], {"batch": 3, "seq_len": 2048, "source_len": 2048, "pairs": "causal", "pass": "train"}),
-        (["--seq-len", "1k", "--source-len", "77"], {"batch": 1, "seq_len": 1000, "source_len": 77, "pairs": "full", "pass": "forward"}),
+        (
+            ["--batch", "3", "--causal", "--pass", "train"],
+            {"batch": 3, "seq_len": 2048, "source_len": 2048, "pairs": "causal", "pass": "train"},
+        ),
+        (
+            ["--seq-len", "1k", "--source-len", "77"],
+            {"batch": 1, "seq_len": 1000, "source_len": 77, "pairs": "full", "pass": "forward"},
+        ),
     ],
 )  # fmt: skip
 def test_workload_in_json(ffncalc: Any, options: list[str], workload: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from ffncalc import families
 from ffncalc.checkpoint import Tensor
 from ffncalc.errors import InputError
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.report.checkpoint import compare
 from ffncalc.report.params import params
 

@@ -16,7 +16,7 @@ def heads(x: Tensor, n: int) -> Tensor:
 
 
 class Attention(nn.Module):
-    """Multi-head or multi-query attention without biases; Primer's convolutions and T5's position table where asked for."""
+    """Multi-head or multi-query attention without biases, with Primer's convolutions and T5's position table."""
 
     def __init__(
         self, d: int, n: int, n_kv: int, d_head: int, taps: int = 0, buckets: int = 0, spans: bool = False
@@ -135,7 +135,7 @@ class Model(nn.Module):
 
 
 def transformer(c: SimpleNamespace) -> Model:
-    """Vaswani et al. 2017 with the authors' code's biases: in the FFN, none in attention; one matrix for all embeddings."""
+    """Vaswani et al. 2017 with the authors' code's biases: in the FFN, none in attention; one matrix embeds all."""
 
     def attn() -> Attention:
         return Attention(c.d_model, c.n_heads, c.n_heads, c.d_model // c.n_heads)

@@ -2,9 +2,10 @@
 
     python tests/golden/record_bundled.py [NAME...]
 
-needs torch, transformers (recorded with the versions that the file names) and PyYAML, and nothing of ffncalc: a config's
-sizes are put into the config class of the reference library, the model is made on the meta device, its parameters are
-walked, and its forward pass is run under torch's own FLOP counter. What no library ships is in paper_models.py.
+needs torch, transformers (recorded with the versions that the file names) and PyYAML, and nothing of ffncalc: a
+config's sizes are put into the config class of the reference library, the model is made on the meta device, its
+parameters are walked, and its forward pass is run under torch's own FLOP counter. What no library ships is in
+paper_models.py.
 """
 
 import json
@@ -152,7 +153,7 @@ def component(name: str) -> str:
 
 
 def parameters(model: nn.Module, c: SimpleNamespace) -> dict[str, int]:
-    """Distinct parameters by component; routed experts at top_k of n_experts; and what a checkpoint stores beside them."""
+    """Distinct parameters by component; routed experts at top_k of n_experts; what a checkpoint stores beside."""
     sizes = {name: p.numel() for name, p in model.named_parameters()}
     parts: Counter[str] = Counter()
     for name, n in sizes.items():

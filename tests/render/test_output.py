@@ -1,7 +1,7 @@
 """Whole outputs, as a person sees them: on terminals of several widths, in a pipe, without colour, in ASCII.
 
-The texts are in expected/. After a change that was meant, `UPDATE_EXPECTED=1 pytest tests/render` writes them anew; look
-at the difference before it is kept.
+The texts are in expected/. After a change that was meant, `UPDATE_EXPECTED=1 pytest tests/render` writes them anew;
+look at the difference before it is kept.
 """
 
 import json
@@ -121,7 +121,7 @@ def whole_numbers(data: Any) -> set[int]:
 def test_no_digit_is_cut(show: Show, ffncalc: Any, command: str, model: str) -> None:
     """At every width each number stands there whole, or scaled with its unit; nothing ends in an ellipsis."""
     data = json.loads(ffncalc(command, model, "--json").out)
-    numbers = whole_numbers(data["params"] if command == "params" else [data[g] for g in ("per_token", "total")][0])
+    numbers = whole_numbers(data["params" if command == "params" else "per_token"])
     for width in (20, 30, 45, 60, 70, 85, 120, 250):
         text = COLOUR.sub("", show(command, model, width=width))
         joined = " ".join(text.split())

@@ -8,7 +8,7 @@ import pytest
 
 from ffncalc import bundled
 from ffncalc.export import flops_data, hidden_data, params_data
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.report.compare import compare
 from ffncalc.report.explain import Explained, explain_compare, explain_flops, explain_hidden, explain_params
 from ffncalc.report.flops import flops
@@ -67,7 +67,8 @@ def by_name(explained: Iterable[Explained]) -> dict[str, Explained]:
 @pytest.mark.parametrize(
     ("model", "name", "formula", "substituted", "plain", "value"),
     [
-        ("gpt2", "layers[0].ffn", "2·d_model·d_ff + d_ff + d_model", "2 × 768 × 3,072 + 3,072 + 768", "8d² + 5d", 4_722_432),
+        ("gpt2", "layers[0].ffn", "2·d_model·d_ff + d_ff + d_model", "2 × 768 × 3,072 + 3,072 + 768",
+         "8d² + 5d", 4_722_432),
         ("gpt2", "layers[0].attention", "4·d_model² + 4·d_model", "4 × 768 × 768 + 4 × 768", "4d² + 4d", 2_362_368),
         ("llama-7b", "layers[0].ffn", "3·d_model·d_ff", "3 × 4,096 × 11,008", None, 135_266_304),
         ("llama-7b", "params.ffn", "3·n_layers·d_model·d_ff", "3 × 32 × 4,096 × 11,008", None, 4_328_521_728),

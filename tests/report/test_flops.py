@@ -10,7 +10,7 @@ import pytest
 from ffncalc import bundled
 from ffncalc.errors import InputError
 from ffncalc.expr import size
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.ops import PAIR, Rows
 from ffncalc.report.flops import KINDS, Flops, flops
 from ffncalc.report.params import params
@@ -18,7 +18,8 @@ from ffncalc.workload import Workload, causal_pairs, keys_met
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "bundled.json").read_text())["models"]
 OWN: dict[str, Any] = {
-    "family": "decoder", "d_model": 24, "n_layers": 5, "n_vocab": 101, "n_heads": 6, "n_kv_heads": 3, "d_head": 10, "d_ff": 40,
+    "family": "decoder", "d_model": 24, "n_layers": 5, "n_vocab": 101, "n_heads": 6, "n_kv_heads": 3, "d_head": 10,
+    "d_ff": 40,
 }  # fmt: skip
 PROJECTIONS, FFN, SCORES = 2 * (2 * 24 * 60 + 2 * 24 * 30), 2 * 3 * 24 * 40, 4 * 60
 
@@ -207,7 +208,7 @@ CROSSOVERS = [
 
 @pytest.mark.parametrize(("changes", "there"), CROSSOVERS)
 def test_crossover(changes: dict[str, Any], there: bool) -> None:
-    """Up to it attention costs less than the FFN, from it on at least as much: token by token, windows and experts minded."""
+    """Up to it attention costs less than the FFN, from it on at least as much: windows and experts minded."""
     model = load({**OWN, **changes})
     at = flops(model, Workload(1)).crossover_seq_len
 
@@ -269,7 +270,7 @@ def test_no_rules_for_two_stacks() -> None:
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_training_run(causal: bool) -> None:
-    """D tokens in sequences of T: D / T sequences of 3 × the forward pass, with the mask that was asked for; 6ND beside it."""
+    """D tokens in sequences of T: D / T sequences of 3 × the forward pass, masked as was asked for; 6ND beside it."""
     tokens, t = 10**12 + 7, 2048
     report = flops(load("llama-7b"), Workload(t, causal=causal, tokens=tokens))
     assert report.training_run == 3 * group(report, "total")["total"] * tokens // t

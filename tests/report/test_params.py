@@ -8,7 +8,7 @@ import pytest
 
 from ffncalc import bundled
 from ffncalc.errors import InputError
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.ops import PARTS
 from ffncalc.report.params import Params, params
 
@@ -125,7 +125,8 @@ def test_without_a_vocabulary(write: Any) -> None:
 def test_a_layer_that_runs_more_than_once() -> None:
     """ALBERT stores one layer and runs twelve: counted once."""
     model = load({"model_type": "albert", "hidden_size": 24, "num_attention_heads": 6, "intermediate_size": 40,
-                  "embedding_size": 13, "vocab_size": 101, "num_hidden_layers": 12, "max_position_embeddings": 33})  # fmt: skip
+                  "embedding_size": 13, "vocab_size": 101, "num_hidden_layers": 12,
+                  "max_position_embeddings": 33})  # fmt: skip
     (layer,) = params(model).layers
     assert (layer.kind.n_stored.value, layer.kind.runs.value) == (1, 12)
     assert layer.parts["ffn"].value == 2 * 24 * 40 + 40 + 24 == numbers(params(model))["ffn"]

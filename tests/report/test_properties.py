@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffncalc.expr import Expr
-from ffncalc.load import load
+from ffncalc.loading import load
 from ffncalc.ops import PARTS, of_part, parameters
 from ffncalc.report.explain import explain_flops, explain_params
 from ffncalc.report.flops import KINDS, flops
@@ -25,8 +25,8 @@ def but_not(**always: Any) -> Any:
 FFN = but_not(kind=st.sampled_from(("plain", "gated")), bias=st.booleans(), d_ff=small) | st.fixed_dictionaries(
     {"kind": st.just("moe"), "n_experts": st.integers(4, 9), "top_k": st.integers(1, 4)},
     optional={
-        "n_shared": st.integers(0, 3), "expert": st.sampled_from(("plain", "gated")), "bias": st.booleans(), "d_ff": small,
-        "router_bias": st.booleans(), "shared_gate": st.booleans(), "correction": st.booleans(),
+        "n_shared": st.integers(0, 3), "expert": st.sampled_from(("plain", "gated")), "bias": st.booleans(),
+        "d_ff": small, "router_bias": st.booleans(), "shared_gate": st.booleans(), "correction": st.booleans(),
     },
 )  # fmt: skip
 ATTENTION = but_not(
