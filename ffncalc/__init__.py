@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ffncalc.errors import InputError as InputError
     from ffncalc.hidden import llama_hidden_dim as llama_hidden_dim
     from ffncalc.report.hidden import ffn_param_count as ffn_param_count
+    from ffncalc.search.budget import size as size
+    from ffncalc.search.table import sweep as sweep
 
 _HOMES = {
     "load": "api",
@@ -30,6 +32,8 @@ _HOMES = {
     "flops": "api",
     "llama_hidden_dim": "hidden",
     "ffn_param_count": "report.hidden",
+    "size": "search.budget",
+    "sweep": "search.table",
     "FfncalcError": "errors",
     "InputError": "errors",
     "CheckFailed": "errors",

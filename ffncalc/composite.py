@@ -10,7 +10,7 @@ from ffncalc.errors import InputError
 from ffncalc.expr import Expr
 from ffncalc.model import LayerOps, Model
 from ffncalc.ops import SOURCE, TOKEN, Op, linear
-from ffncalc.resolve import Options
+from ffncalc.view import Options
 
 Build = Callable[[Config, Options], Model]
 

@@ -18,8 +18,8 @@ from ffncalc.keys import WORDS
 from ffncalc.loading import load, row_of
 from ffncalc.model import Model
 from ffncalc.nested import text_part
-from ffncalc.resolve import Options
 from ffncalc.spec import GROUPS, SWITCHES
+from ffncalc.view import Options
 
 NOT_SIZES = ("tied", "activation")
 

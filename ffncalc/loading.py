@@ -11,7 +11,8 @@ from ffncalc.families.row import Row
 from ffncalc.model import Model, expand
 from ffncalc.nested import text_part
 from ffncalc.recurrent import refuse
-from ffncalc.resolve import Options, head_of_class, resolve
+from ffncalc.resolve import head_of_class, resolve
+from ffncalc.view import Options
 
 
 def load(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ffncalc.config import Config
-from ffncalc.resolve import Options
+from ffncalc.view import Options
 
 # How the class decides on the tie: by the outer flag (and what it is by default), by either, by the inner one, never.
 TIES = {

@@ -2,7 +2,19 @@
 
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
-from ffncalc.cli.options import Explain, Format, Head, Json, Models, SeqLen, Strict, Tied, VocabSize, output_format, whole_number
+from ffncalc.cli.options import (
+    Explain,
+    Format,
+    Head,
+    Json,
+    Models,
+    SeqLen,
+    Strict,
+    Tied,
+    VocabSize,
+    output_format,
+    whole_number,
+)
 from ffncalc.errors import InputError
 
 

@@ -9,7 +9,7 @@ from ffncalc.config import Config
 from ffncalc.errors import InputError
 from ffncalc.loading import load
 from ffncalc.model import Model
-from ffncalc.resolve import Options
+from ffncalc.view import Options
 
 
 def load_all(names: Sequence[str | Config], head: str | None, vocab_size: str | None, tied: bool | None) -> list[Model]:

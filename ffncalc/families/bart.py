@@ -9,9 +9,10 @@ from __future__ import annotations
 from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.row import Reader, Row, derived, divided, each_layer, flag, key, text, when, word
+from ffncalc.families.readers import derived, divided, each_layer, flag, key, text, when, word
+from ffncalc.families.row import Reader, Row
 from ffncalc.ops import Op, linear, lookup, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 
 def tables_of_stacks(view: View, switch: str) -> tuple[Op, ...]:

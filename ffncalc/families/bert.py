@@ -18,9 +18,10 @@ from ffncalc.blocks.encoder_heads import (
 from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.row import PerLayer, Reader, Row, also, count, derived, divided, flag, key, sized, text
+from ffncalc.families.readers import also, count, derived, divided, flag, key, sized, text
+from ffncalc.families.row import PerLayer, Reader, Row
 from ffncalc.ops import ONCE, Op, linear, lookup
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 
 def _cross(view: View, switch: str) -> bool:

@@ -17,10 +17,11 @@ from ffncalc.blocks.ends import lm_head, mlm_head, pooler
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import ALWAYS_PROJECTED, BERT, BERT_HEADS, POOLED, ROBERTA, ROBERTA_HEADS, weights_only
-from ffncalc.families.row import Reader, also, derived, flag, key, sized
+from ffncalc.families.readers import also, derived, flag, key, sized
+from ffncalc.families.row import Reader
 from ffncalc.ops import ONCE, Op, Weight, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Spec
+from ffncalc.view import View
 
 NO_TYPES = {"embedding.token_types": ZERO}
 TAGGERS = {"tagger": tagger, "span": tagger}

@@ -12,9 +12,9 @@ from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA
-from ffncalc.families.row import count, derived, divided, key
+from ffncalc.families.readers import count, derived, divided, key
 from ffncalc.ops import Op, linear, lookup, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 _INNER = {
     "patcher": {

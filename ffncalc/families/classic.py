@@ -7,21 +7,11 @@ from itertools import islice
 from ffncalc.expr import ONE, ZERO, size
 from ffncalc.families import by_name
 from ffncalc.families.gpt import GPT2, GPT_NAMES
-from ffncalc.families.row import (
-    PerLayer,
-    Reader,
-    derived,
-    divided,
-    each_layer,
-    flag,
-    key,
-    text,
-    times,
-    when,
-)
+from ffncalc.families.readers import derived, divided, each_layer, flag, key, text, times, when
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Spec
+from ffncalc.view import View
 
 # GPT-2 for those that have names of keys of their own
 GPT = GPT2._replace(spellings={})

@@ -12,10 +12,11 @@ from ffncalc.families import by_name
 from ffncalc.families.experts import DEEPSEEK, DENSE_OR_SPARSE
 from ffncalc.families.llama import BIASLESS, LLAMA
 from ffncalc.families.moe import listed, mixture
-from ffncalc.families.row import PerLayer, count, derived, flag, key, layer_types, nullable
+from ffncalc.families.readers import count, derived, flag, key, layer_types, nullable
+from ffncalc.families.row import PerLayer
 from ffncalc.families.sparse import hyper_head, index_of, need, streams
 from ffncalc.ops import Op, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 # ------------------------------------------------------------------ DeepSeek-V4
 _RATIOS = {0: "sliding_attention", 4: "compressed_sparse_attention", 128: "heavily_compressed_attention"}

@@ -9,10 +9,11 @@ from ffncalc.blocks.attention import grouped
 from ffncalc.expr import ZERO, Expr
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, GEMMA, LLAMA, MISTRAL, OLMO2, SLIDING
-from ffncalc.families.row import Reader, flag, layer_types, nullable, text, when
+from ffncalc.families.readers import flag, layer_types, nullable, text, when
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, linear
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
+from ffncalc.view import View
 
 PLAIN_RELU2 = {"ffn.kind": "plain", "ffn.activation": text("hidden_act", "relu2")}
 KEYED_BIAS = {"attention.bias": flag("attention_bias", "qkv", ""), "ffn.bias": False}

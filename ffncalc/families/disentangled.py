@@ -12,10 +12,11 @@ from ffncalc.blocks.ends import mlm_head
 from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
-from ffncalc.families.row import Reader, divided, flag, key
+from ffncalc.families.readers import divided, flag, key
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, Weight, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Spec
+from ffncalc.view import View
 
 
 def head(spec: Spec) -> tuple[Op, ...]:

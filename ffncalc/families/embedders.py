@@ -11,10 +11,11 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.encoders import BOTH_SIDES
 from ffncalc.families.llama import LLAMA
-from ffncalc.families.row import PerLayer, Reader, also, key, sized
+from ffncalc.families.readers import also, key, sized
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, Weight, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
+from ffncalc.view import View
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 

@@ -23,22 +23,11 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
 from ffncalc.families.llama import LLAMA, SLIDING
-from ffncalc.families.row import (
-    PerLayer,
-    Reader,
-    also,
-    derived,
-    divided,
-    each_layer,
-    flag,
-    key,
-    layer_types,
-    sized,
-    text,
-)
+from ffncalc.families.readers import also, derived, divided, each_layer, flag, key, layer_types, sized, text
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import ONCE, TOKEN, Op, Weight, linear, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Ffn, Spec
+from ffncalc.view import View
 
 NO_TABLES = {"cross": False, "positions.kind": "rotary", "embedding.token_types": ZERO}
 

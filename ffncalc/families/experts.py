@@ -11,10 +11,11 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA, SLIDING
 from ffncalc.families.moe import correction, in_moe_layers, listed, mixture, step
-from ffncalc.families.row import Reader, by, count, derived, divided, each_layer, first_layers, flag, key, layer_types
+from ffncalc.families.readers import by, count, derived, divided, each_layer, first_layers, flag, key, layer_types
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, linear
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
+from ffncalc.view import View
 
 DENSE_OR_SPARSE = {"dense": "gated", "sparse": "moe"}
 FIRST_DENSE = layer_types("mlp_layer_types", DENSE_OR_SPARSE, lambda view, layer: "sparse" if layer else "dense")

@@ -13,10 +13,11 @@ from ffncalc.families.decoders import dims, every, windows
 from ffncalc.families.experts import DENSE_OR_SPARSE, gated_output
 from ffncalc.families.llama import LLAMA
 from ffncalc.families.moe import SPARSE_STEP, mixture
-from ffncalc.families.row import PerLayer, Reader, derived, key, layer_types
+from ffncalc.families.readers import derived, key, layer_types
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, linear, scale, stored
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm
+from ffncalc.view import View
 
 FLINT = LLAMA.like(
     "flint",

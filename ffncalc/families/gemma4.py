@@ -15,10 +15,11 @@ from ffncalc.blocks.ffn import mlp
 from ffncalc.expr import ZERO, Expr, as_expr, size
 from ffncalc.families import by_name
 from ffncalc.families.decoders import GEMMA2
-from ffncalc.families.row import Reader, each_layer
+from ffncalc.families.readers import each_layer
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm
+from ffncalc.view import View
 
 KINDS = ("sliding_attention", "full_attention")
 

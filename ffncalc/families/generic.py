@@ -5,7 +5,8 @@ from __future__ import annotations
 from ffncalc.blocks.ends import lm_head, mlm_head, pooler
 from ffncalc.expr import ZERO
 from ffncalc.families import by_name
-from ffncalc.families.row import Row, key
+from ffncalc.families.readers import key
+from ffncalc.families.row import Row
 
 DECODER = Row(
     name="decoder",

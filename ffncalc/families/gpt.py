@@ -5,9 +5,10 @@ from __future__ import annotations
 from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import size
 from ffncalc.families import by_name
-from ffncalc.families.row import Reader, Row, derived, divided, flag, in_first_layer, key, nullable, text, times
+from ffncalc.families.readers import derived, divided, flag, in_first_layer, key, nullable, text, times
+from ffncalc.families.row import Reader, Row
 from ffncalc.ops import Op, lookup, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 GPT_NAMES = {
     "hidden_size": "n_embd",

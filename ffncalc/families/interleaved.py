@@ -10,9 +10,9 @@ from ffncalc.expr import ZERO, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import LLAMA
 from ffncalc.families.moe import correction, in_moe_layers, listed, mixture, step
-from ffncalc.families.row import by, count, derived, each_layer, flag, key, layer_types, nullable, text, times
+from ffncalc.families.readers import by, count, derived, each_layer, flag, key, layer_types, nullable, text, times
 from ffncalc.ops import scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 
 # ------------------------------------------------------------------ JetMoE

@@ -13,10 +13,10 @@ from ffncalc.families import by_name
 from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE, routed_layer
 from ffncalc.families.llama import LLAMA
 from ffncalc.families.moe import in_moe_layers, mixture
-from ffncalc.families.row import by, count, derived, each_layer, flag, key, layer_types, nullable
+from ffncalc.families.readers import by, count, derived, each_layer, flag, key, layer_types, nullable
 from ffncalc.ops import Op, linear, scale, stored
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm
+from ffncalc.view import View
 
 LATENT = {
     "attention.kind": "latent",

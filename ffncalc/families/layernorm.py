@@ -10,10 +10,11 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.classic import D_OVER_HEADS, GPT, HIDDEN, ONE_NORM
 from ffncalc.families.llama import LLAMA
-from ffncalc.families.row import Reader, derived, flag, key, nullable, text, times
+from ffncalc.families.readers import derived, flag, key, nullable, text, times
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
+from ffncalc.view import View
 
 # ------------------------------------------------------------------ BLOOM, Falcon, MPT
 ALIBI = {"positions.kind": "alibi", "positions.n_positions": ZERO}

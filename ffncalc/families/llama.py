@@ -5,8 +5,9 @@ from __future__ import annotations
 from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.row import Reader, Row, derived, divided, each_layer, flag, key, layer_types, text, nullable
-from ffncalc.resolve import View
+from ffncalc.families.readers import derived, divided, each_layer, flag, key, layer_types, nullable, text
+from ffncalc.families.row import Reader, Row
+from ffncalc.view import View
 
 SLIDING = {"full_attention": ZERO, "sliding_attention": nullable("sliding_window")}
 
@@ -57,7 +58,8 @@ def _after_max_window_layers(view: View, layer: int) -> Expr:
     """Qwen's windows: where use_sliding_window is set, the layers from max_window_layers on."""
     if not view.flag("use_sliding_window") or layer < view.number("max_window_layers"):
         return ZERO
-    return nullable("sliding_window").read(view, "attention.window")
+    window: Expr = nullable("sliding_window").read(view, "attention.window")
+    return window
 
 
 QWEN_WINDOWS = layer_types(

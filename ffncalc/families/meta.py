@@ -5,9 +5,10 @@ from __future__ import annotations
 from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA
-from ffncalc.families.row import Reader, count, divided, key
+from ffncalc.families.readers import count, divided, key
+from ffncalc.families.row import Reader
 from ffncalc.hidden import rule_width
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 
 def _vocabulary(view: View, switch: str) -> Expr | None:
@@ -16,7 +17,8 @@ def _vocabulary(view: View, switch: str) -> Expr | None:
     if value in (None, -1):
         view.warn("vocab_size is not stated; give --vocab-size N for embedding, head and total")
         return None
-    return key("vocab_size").read(view, switch)
+    size_of: Expr = key("vocab_size").read(view, switch)
+    return size_of
 
 
 def _untied(view: View, switch: str) -> bool:

@@ -8,22 +8,10 @@ from typing import Any
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA, MISTRAL, QWEN2, QWEN3, SLIDING
-from ffncalc.families.row import (
-    PerLayer,
-    Reader,
-    by,
-    count,
-    derived,
-    divided,
-    each_layer,
-    flag,
-    key,
-    layer_types,
-    nullable,
-    when,
-)
+from ffncalc.families.readers import by, count, derived, divided, each_layer, flag, key, layer_types, nullable, when
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 
 # ------------------------------------------------------------------ readers of this kind

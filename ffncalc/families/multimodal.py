@@ -12,10 +12,11 @@ from ffncalc.expr import ONE, ZERO, Expr
 from ffncalc.families import by_name
 from ffncalc.families.decoders import GLM4, HUNYUAN
 from ffncalc.families.llama import BIASLESS, LLAMA, QWEN2, QWEN3
-from ffncalc.families.row import Reader, derived, divided, each_layer, flag, word
+from ffncalc.families.readers import derived, divided, each_layer, flag, word
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
+from ffncalc.view import View
 
 # Alone they are bare, for no class of their own has a head; as part of a multimodal model they have one.
 BARE = {"none": nothing, "causal": lm_head}

@@ -19,10 +19,11 @@ from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT, POOLED, weights_only
-from ffncalc.families.row import Reader, also, derived, key, sized
+from ffncalc.families.readers import also, derived, key, sized
+from ffncalc.families.row import Reader
 from ffncalc.ops import ONCE, TOKEN, Op, Weight, contraction, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm, Spec
+from ffncalc.view import View
 
 
 # ------------------------------------------------------------------ MobileBERT

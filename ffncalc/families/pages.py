@@ -9,10 +9,10 @@ from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT, POOLED, ROBERTA, weights_only
-from ffncalc.families.row import also, count, flag, key, sized, when
+from ffncalc.families.readers import also, count, flag, key, sized, when
 from ffncalc.ops import Op, Weight, contraction, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Spec
+from ffncalc.view import View
 
 
 def pooled_tagger(spec: Spec) -> tuple[Op, ...]:

@@ -15,10 +15,11 @@ from ffncalc.families.decoders import dims
 from ffncalc.families.gpt import GPT2
 from ffncalc.families.layernorm import PHI
 from ffncalc.families.llama import BIASLESS, LLAMA
-from ffncalc.families.row import PerLayer, Reader, count, derived, divided, flag, key, text, times, when, word
+from ffncalc.families.readers import count, derived, divided, flag, key, text, times, when, word
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, linear
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm
+from ffncalc.view import View
 
 NO_DEFAULTS: dict[str, Any] = dict.fromkeys(
     ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")

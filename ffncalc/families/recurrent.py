@@ -8,8 +8,9 @@ from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA
 from ffncalc.families.moe import GRANITEMOESHARED
-from ffncalc.families.row import Reader, count, derived
-from ffncalc.resolve import View
+from ffncalc.families.readers import count, derived
+from ffncalc.families.row import Reader
+from ffncalc.view import View
 
 KINDS = ("layer_types", "layers_block_type")
 

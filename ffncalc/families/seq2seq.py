@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ffncalc.blocks.ends import lm_head
 from ffncalc.families import by_name
-from ffncalc.families.row import Row, divided, key
+from ffncalc.families.readers import divided, key
+from ffncalc.families.row import Row
 
 TRANSFORMER = Row(
     name="transformer",

@@ -14,10 +14,11 @@ from ffncalc.families.decoders import dims
 from ffncalc.families.experts import gated_output
 from ffncalc.families.latent import DEEPSEEK_V2
 from ffncalc.families.llama import LLAMA, SLIDING
-from ffncalc.families.row import PerLayer, Reader, derived, divided, flag, key, nullable
+from ffncalc.families.readers import derived, divided, flag, key, nullable
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, Weight, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Ffn, Norm, Spec
+from ffncalc.view import View
 
 # ------------------------------------------------------------------ one or two weights more
 

@@ -20,9 +20,10 @@ from ffncalc.families import by_name
 from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE
 from ffncalc.families.latent import DEEPSEEK_V3, ROUTED_OR_LISTED
 from ffncalc.families.moe import listed, step
-from ffncalc.families.row import PerLayer, Reader, derived, each_layer, first_layers, key, layer_types
+from ffncalc.families.readers import derived, each_layer, first_layers, key, layer_types
+from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, linear, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 INDEX_KEYS = (
     "index_n_heads",

@@ -11,9 +11,10 @@ from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bart import BART, PRE_NORM, decoder_alone, tables_of_stacks
 from ffncalc.families.llama import LLAMA
-from ffncalc.families.row import Reader, Row, count, flag, key, nullable, text
+from ffncalc.families.readers import count, flag, key, nullable, text
+from ffncalc.families.row import Reader, Row
 from ffncalc.ops import Op, linear, lookup
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 BY_FRAMES = "its encoder runs on frames of sound"
 

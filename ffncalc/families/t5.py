@@ -8,9 +8,10 @@ from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import ZERO, Expr, product, size
 from ffncalc.families import by_name
 from ffncalc.families.bart import one_more_table, tables_of_stacks
-from ffncalc.families.row import PerLayer, Reader, Row, derived, each_layer, flag, in_first_layer, key, text
+from ffncalc.families.readers import derived, each_layer, flag, in_first_layer, key, text
+from ffncalc.families.row import PerLayer, Reader, Row
 from ffncalc.ops import Op, linear, lookup, scale
-from ffncalc.resolve import View
+from ffncalc.view import View
 
 
 def _gate(view: View, switch: str) -> str:

@@ -10,10 +10,11 @@ from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
-from ffncalc.families.row import Reader, also, derived, divided, flag, key, sized, text, times
+from ffncalc.families.readers import also, derived, divided, flag, key, sized, text, times
+from ffncalc.families.row import Reader
 from ffncalc.ops import Op, Weight, linear, lookup, scale
-from ffncalc.resolve import View
 from ffncalc.spec import Attention, Norm
+from ffncalc.view import View
 
 ONE_TABLE = {"cross": False, "embedding.token_types": ZERO}
 

@@ -49,7 +49,7 @@ def forward(x: Array, network: Network, w: Weights, trace: Trace = silent) -> tu
     caches = []
     for index, part in enumerate(network.parts):
         start = prefix(network, index)
-        x, cache = _forward(x, part, _own(w, start), lambda name, array, start=start: trace(start + name, array))
+        x, cache = _forward(x, part, _own(w, start), _within(trace, start))
         caches.append(cache)
     return x, caches
 
@@ -64,6 +64,10 @@ def backward(dy: Array, caches: list[Any], network: Network, w: Weights) -> tupl
     return dy, grads
 
 
+def _within(trace: Trace, start: str) -> Trace:
+    return trace if trace is silent else lambda name, array: trace(start + name, array)
+
+
 def _own(w: Weights, start: str) -> Weights:
     return {name.removeprefix(start): array for name, array in w.items() if name.startswith(start)}
 
@@ -71,13 +75,14 @@ def _own(w: Weights, start: str) -> Weights:
 def _forward(x: Array, part: Block | Ffn, w: Weights, trace: Trace) -> tuple[Array, Any]:
     if isinstance(part, Block):
         y, cache = blocks.forward(x, part, w, trace)
-        if isinstance(part.ffn, Moe):
+        if isinstance(part.ffn, Moe) and trace is not silent:
             _trace_experts(cache.ffn.inner if cache.ffn else None, trace)
         return y, cache
     rows, found = ffn_rows.forward(x.reshape(-1, x.shape[-1]), moe.ffn_weights(part, w), activation(part.activation))
-    for name, array in ffn_rows.steps(found).items():
-        trace(name, array.reshape(*x.shape[:-1], -1))
-    trace("down", rows.reshape(x.shape))
+    if trace is not silent:
+        for name, array in ffn_rows.steps(found).items():
+            trace(name, array.reshape(*x.shape[:-1], -1))
+        trace("down", rows.reshape(x.shape))
     return rows.reshape(x.shape), found
 
 

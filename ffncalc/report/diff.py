@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ffncalc.expr import Expr
 from ffncalc.export import flat, flops_data, params_data
+from ffncalc.expr import Expr
 from ffncalc.model import Model
 from ffncalc.number import exactly
 from ffncalc.report.compare import compare

@@ -12,7 +12,7 @@ from ffncalc.errors import InputError
 from ffncalc.search.cells import Cell, Refused, Split, cells, points, split
 from ffncalc.search.columns import over_columns
 from ffncalc.search.polynomial import LIMIT, Array, evaluate, fits, nested, slabs, spread
-from ffncalc.search.space import Axis, Space, space
+from ffncalc.search.space import Space, space
 from ffncalc.workload import Workload
 
 
