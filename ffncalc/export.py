@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
     from ffncalc.report.flops import Flops
     from ffncalc.report.hidden import Hidden
     from ffncalc.report.params import Params
+    from ffncalc.search.budget import Found
     from ffncalc.search.table import Sweep
 
 
@@ -191,6 +192,22 @@ def against_data(report: CheckpointComparison) -> dict[str, Any]:
     ]
     found = {"against": report.model.spec.name, "matched": report.matched, "differences": differences}
     return checkpoint_data(report.checkpoint) | found
+
+
+def size_data(report: Found) -> dict[str, Any]:
+    """`ffncalc/size/1`."""
+    return {
+        "schema": "ffncalc/size/1",
+        "budget": {report.kind: report.budget},
+        "space": report.space | {"points": report.points},
+        "candidates": [candidate._asdict() | {"off": round(candidate.off, 6)} for candidate in report.candidates],
+    }
+
+
+def size_rows(report: Found) -> list[dict[str, Any]]:
+    """The candidates as flat rows, columns named by their path in the JSON."""
+    keys = ("dims", "params", "flops_per_token", "off")
+    return [flat({key: candidate[key] for key in keys}) for candidate in size_data(report)["candidates"]]
 
 
 def sweep_data(report: Sweep) -> dict[str, Any]:

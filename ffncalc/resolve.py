@@ -15,7 +15,7 @@ from ffncalc.families.row import PerLayer, Row
 from ffncalc.keys import HEADS
 from ffncalc.text import Path
 
-MAX_UNLIKE_LAYERS = 1_000_000
+MAX_UNLIKE_LAYERS = 100_000  # more would take seconds, and a list of ranges that nobody reads
 
 from ffncalc.view import OF_THE_MODEL, Options, Resolver, View, short, switches_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,7 +77,7 @@ def _load(path: str) -> Any:
 def _member(path: str, file: Any, name: str) -> Array:
     try:
         array: Array = file[name]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zipfile.zlib.error, KeyError, MemoryError) as error:  # type: ignore[attr-defined]
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error, KeyError, MemoryError) as error:
         raise InputError(f"{path}: array {name!r}: {_why(error)}") from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path}: {name!r} is no array")
@@ -87,3 +88,12 @@ def _why(error: Exception) -> str:
     if "pickle" in str(error):
         return "holds pickled objects (or isn't .npy or .npz at all); they are refused, since reading them runs code"
     return "too large for the memory" if isinstance(error, MemoryError) else f"can't be read: {error}"
+
+
+def holds_input(path: str) -> bool:
+    """Whether an .npz of weights also holds the input that it was saved with."""
+    found = _load(path)
+    if not isinstance(found, np.lib.npyio.NpzFile):
+        return False
+    with found:
+        return "x" in found.files

@@ -15,6 +15,7 @@ import numpy as np
 from ffncalc import edit
 from ffncalc.errors import FfncalcError, InputError
 from ffncalc.export import dims, values
+from ffncalc.keys import WORDS
 from ffncalc.loading import load
 from ffncalc.report import flops as flops_report
 from ffncalc.report import params as params_report
@@ -128,7 +129,7 @@ def nearest(
                 dropped[found.why.rpartition(": ")[2]] += 1
         report(i + 1, len(listed))
     if not searched:
-        reasons = ", and ".join(why for why, _ in dropped.most_common(2)) or "it has no points"
+        reasons = ", and ".join(why for why, count in dropped.most_common(2) if count) or "it has no points"
         raise InputError(f"no config in the space: {reasons}")
     return best.sorted(), searched
 
@@ -179,7 +180,9 @@ class _Best:
 def config_of(start: edit.Base, point: Point) -> dict[str, Any]:
     """The config at a point, without what was said of the one it was made from."""
     about = ("name", "aliases", "source", "published", "notes")
-    return {key: value for key, value in edit.edited(start, point).values.items() if key not in about}
+    stated = {key: value for key, value in edit.edited(start, point).values.items() if key not in about}
+    first = [key for key in ("family", "model_type", *WORDS) if key in stated]
+    return {key: stated[key] for key in (*first, *stated)}
 
 
 def _candidate(where: Space, kind: str, budget: int, near: _Near) -> Candidate:
