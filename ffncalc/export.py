@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
     from ffncalc.report.explain import Explained
     from ffncalc.report.flops import Flops
     from ffncalc.report.hidden import Hidden
+    from ffncalc.report.infer import Inferred, Origin
     from ffncalc.report.params import Params
     from ffncalc.search.budget import Found
     from ffncalc.search.table import Sweep
@@ -155,6 +156,27 @@ def hidden_data(report: Hidden) -> dict[str, Any]:
         "ungated_params": report.ungated.value,
         "off": report.off,
     }
+
+
+def inferred_data(report: Inferred) -> dict[str, Any]:
+    """`ffncalc/hidden-dim/1` the other way round: the ways to a width."""
+    summed = None
+    if report.halves:
+        ways = [origin_data(origin) for origin in report.halves]
+        summed = {"d_ff": report.d_ff // 2, "used_by": list(report.half_used_by), "candidates": ways}
+    data = {"schema": "ffncalc/hidden-dim/1", "d_model": report.d_model, "d_ff": report.d_ff, "used_by": list(report.used_by)}
+    return data | {"candidates": [origin_data(origin) for origin in report.origins], "summed": summed}
+
+
+def origin_data(origin: Origin) -> dict[str, Any]:
+    """One way to a width."""
+    return origin._asdict() | {"used_by": list(origin.used_by)}
+
+
+def infer_rows(report: Inferred) -> list[dict[str, Any]]:
+    """The ways to a width as flat rows."""
+    ways = inferred_data(report)["candidates"]
+    return [{"d_model": report.d_model} | way | {"used_by": " ".join(way["used_by"])} for way in ways]
 
 
 def compare_rows(report: Comparison, explain: bool = False) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import typer
 from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
 from ffncalc.cli.options import Asserts, Explain, Format, Json, one_of, output_format, positive_number, whole_number
+from ffncalc.errors import InputError
 
 
 def command(
@@ -17,9 +18,14 @@ def command(
     multiplier: Annotated[
         str | None, typer.Option("--multiplier", metavar="F", help="Multiply before rounding, such as 1.3.")
     ] = None,
-    rule: Annotated[str, typer.Option("--rule", metavar="llama|8/3|4d|matched", help="The rule.")] = "llama",
+    rule: Annotated[
+        str | None, typer.Option("--rule", metavar="llama|8/3|4d|matched", help="The rule (default: llama).")
+    ] = None,
     rounding: Annotated[
         str | None, typer.Option("--round", metavar="up|nearest|down", help="Which way (default: up; matched: nearest).")
+    ] = None,
+    infer: Annotated[
+        str | None, typer.Option("--infer", metavar="W", help="Find the rules and multiples that give this width.")
     ] = None,
     asserts: Asserts = None,
     format: Format = "table",
@@ -35,9 +41,12 @@ def command(
     from ffncalc.report.hidden import hidden
 
     form = output_format(format, json)
+    if infer:
+        given = {"--multiple-of": multiple_of, "--multiplier": multiplier, "--rule": rule, "--round": rounding, "--assert": asserts}
+        return inferred(d_model, infer, form, [name for name, value in given.items() if value] + ["--explain"] * explain)
     report = hidden(
         whole_number("D", d_model),
-        one_of("--rule", rule, RULES),
+        one_of("--rule", rule or "llama", RULES),
         whole_number("--multiple-of", multiple_of) if multiple_of else None,
         positive_number("--multiplier", multiplier) if multiplier else None,
         one_of("--round", rounding, ROUNDINGS) if rounding else None,
@@ -45,3 +54,18 @@ def command(
     failed = checked.failures(asserts, [report], hidden_data)
     output.show(form, [report], hidden_data, "hidden", "explain_hidden" if explain else None)
     return checked.exit_code(failed)
+
+
+def inferred(d_model: str, width: str, form: str, others: list[str]) -> int:
+    """The ways to a width, instead of a width."""
+    from ffncalc.export import infer_rows, inferred_data
+    from ffncalc.report.infer import infer
+
+    if others:
+        raise InputError(f"--infer tries every rule and multiple; {others[0]} doesn't go with it")
+    report = infer(whole_number("D", d_model), whole_number("--infer", width))
+    if form == "csv":
+        output.write_data("csv", infer_rows(report))
+    else:
+        output.show(form, [report], inferred_data, "infer")
+    return 0

@@ -22,6 +22,12 @@ def command(
     against: Annotated[
         str | None, typer.Option("--against", metavar="CONFIG", help="Hold a checkpoint's tensors against this config.")
     ] = None,
+    advise: Annotated[
+        bool, typer.Option("--advise", help="Say what published guidance on hardware has to say of the widths.")
+    ] = False,
+    tensor_parallel: Annotated[
+        str, typer.Option("--tensor-parallel", metavar="N", help="Devices that a layer is split over, for --advise.")
+    ] = "8",
     asserts: Asserts = None,
     format: Format = "table",
     json: Json = False,
@@ -42,7 +48,10 @@ def command(
     reports = [params(model) for model in load_all(models, head, vocab_size, tied)]
     failed = checked.failures(asserts, reports, params_data, "params", "dims")
     output.warn((w for report in reports for w in report.warnings), strict)
-    output.show(form, reports, params_data, "params", "explain_params" if explain else None)
+    if advise:
+        output.show(form, advised(reports, tensor_parallel), advised_data, "advised", "explain_advised" if explain else None)
+    else:
+        output.show(form, reports, params_data, "params", "explain_params" if explain else None)
     return checked.exit_code(failed)
 
 

@@ -50,45 +50,45 @@ def missing_in_model(spec: sp.Spec) -> Iterator[str]:
     """What the numeric mode lacks for this model whichever of its layers are run."""
     stack = spec.stacks[-1]
     if len(spec.stacks) > 1 or any(kind.layer.cross for kind in stack.kinds):
-        yield "an encoder beside a decoder"
+        yield "encoder beside a decoder"
     if stack.positions.kind not in RUN_POSITIONS:
         yield f"{stack.positions.kind} positions"
     if spec.flops:
-        yield f"FLOPs that are not counted ({spec.flops})"
+        yield f"prediction to hold against: its FLOPs are not counted ({spec.flops})"
 
 
 def missing_in_layer(layer: sp.Layer) -> Iterator[str]:
     """What the numeric mode lacks for this layer."""
     yield from _missing_in_attention(layer.attention)
     yield from _missing_in_ffn(layer.ffn)
-    place = "parallel halves" if layer.parallel else "a norm"
+    what = "halves side by side with norms" if layer.parallel else "norms"
     if (layer.norm.place, layer.parallel) not in PLACES:
-        yield f"{place} placed as {layer.norm.place!r}"
+        yield f"{what} placed as {layer.norm.place!r}"
     if layer.extra:
-        yield f"weights of its own ({', '.join(op.name for op in layer.extra[:3])})"
+        yield f"such weights in a block as its own ({', '.join(op.name for op in layer.extra[:3])})"
 
 
 def _missing_in_attention(a: sp.Attention) -> Iterator[str]:
     if a.kind not in ("grouped", "none"):
-        yield "latent attention" if a.kind == "latent" else f"attention of its own kind ({own_name(a.kind)})"
+        yield "latent attention" if a.kind == "latent" else f"attention of its kind ({own_name(a.kind)})"
     found = {
         "values of another width than keys": a.d_v.value != a.d_head.value and a.kind == "grouped",
         "convolutions on queries, keys and values": a.conv,
-        "a table of relative-position biases": a.relative,
+        "table of relative-position biases": a.relative,
         "scores of relative positions": a.position_scores,
         "attention in chunks": a.chunked,
-        "a norm with a weight for each head": a.qk_norm == "table",
+        "norm with weights for each head": a.qk_norm == "table",
     }
     yield from (what for what, there in found.items() if there)
 
 
 def _missing_in_ffn(f: sp.Ffn) -> Iterator[str]:
     if not isinstance(f.kind, str):
-        yield f"an FFN of its own kind ({own_name(f.kind)})"
+        yield f"FFN of its kind ({own_name(f.kind)})"
     elif f.kind == "memory":
         yield "persistent key-value vectors in place of an FFN"
     elif f.kind != "none" and f.activation not in ACTIVATION_NAMES:
-        yield f"the activation {f.activation!r}"
+        yield f"activation {f.activation!r}"
 
 
 def own_name(kind: Any) -> str:

@@ -4,8 +4,8 @@ What comes out is a `spec.Layer` again, its sizes expressions, so that the count
 operations that the calculator counts for the large one.
 
     FFN      d_ff / d_model as in the model, to the nearest whole number, unless a width is given
-    heads    n_heads / n_kv_heads as in the model; d_head even and at least 8; then n_heads·d_head / d_model as near to
-             the model's as these allow, on as many heads as possible
+    heads    n_heads / n_kv_heads as in the model; d_head even and at least 8; of the larger half of the numbers of heads
+             that fit, the one with n_heads·d_head / d_model nearest to the model's
     experts  at most 8, of which at most 2 run for a token; shared experts as wide beside a routed one as in the model
 """
 
@@ -34,13 +34,15 @@ def scaled_attention(attention: Attention, wide: Expr, d_model: Expr) -> Attenti
     wanted = Fraction(attention.n_heads.value * attention.d_head.value * d_model.value, wide.value)
     n_heads, n_kv_heads, d_head = heads(attention.n_heads.value, attention.n_kv_heads.value, wanted)
     origin = "of {:,}, their ratio kept"
-    heads_leaf = size("n_heads", n_heads, origin.format(attention.n_heads.value))
+    queries = size("n_heads", n_heads, origin.format(attention.n_heads.value))
     head = size("d_head", d_head, f"{attention.d_head.value:,} scaled, even and at least {MIN_D_HEAD}")
     return attention._replace(
-        n_heads=heads_leaf,
-        n_kv_heads=size("n_kv_heads", n_kv_heads, origin.format(attention.n_kv_heads.value)),
+        n_heads=queries,
+        n_kv_heads=queries
+        if n_kv_heads == n_heads
+        else size("n_kv_heads", n_kv_heads, origin.format(attention.n_kv_heads.value)),
         d_head=head,
-        width=d_model if n_heads * d_head == d_model.value else heads_leaf * head,
+        width=d_model if n_heads * d_head == d_model.value else queries * head,
         d_v=head,
     )
 
@@ -50,7 +52,8 @@ def heads(n_heads: int, n_kv_heads: int, wanted: Fraction) -> tuple[int, int, in
     group = n_heads // n_kv_heads
     found = [(count, _even(wanted / count)) for count in range(group, n_heads + 1, group)]
     fitting = [(count, d_head) for count, d_head in found if d_head >= MIN_D_HEAD] or [(group, MIN_D_HEAD)]
-    count, d_head = min(fitting, key=lambda pair: (abs(pair[0] * pair[1] - wanted), -pair[0]))
+    many = [(count, d_head) for count, d_head in fitting if 2 * count >= fitting[-1][0]]
+    count, d_head = min(many, key=lambda pair: (abs(pair[0] * pair[1] - wanted), -pair[0]))
     return count, count // group, d_head
 
 

@@ -144,7 +144,7 @@ def _check_size(plan: Plan, shape: tuple[int, ...], macs: int) -> None:
     rows = shape[0] * shape[1] if len(shape) == 3 else shape[0]
     widest = max((w.value for ops in plan.layers for op in ops for w in op.axes), default=1)
     largest = max(
-        *(weight.copies.value * parameters([op]).value for ops in plan.layers for op in ops for weight in op.weights[:1]),
+        *(parameters([op]).value for ops in plan.layers for op in ops),
         max(heads, default=0) * rows * shape[-2],
         rows * widest,
     )
@@ -200,7 +200,7 @@ def plan_model(model: Model, d_model: int, settings: Settings) -> Plan:
     stack, d, d_ff = spec.stacks[-1], size("d_model", d_model, "--d-model"), own_width(d_model, settings)
     kinds = list(first_layers(stack.kinds, settings.layers))
     if settings.layers > 1 and any(kind.runs.value > 1 for kind in kinds):
-        _refuse(spec, ["one stored layer that runs several times (leave out --layers)"])
+        _refuse(spec, ["layer that is stored once and runs several times (one block runs: leave out --layers)"])
     for kind in dict.fromkeys(kinds):
         _refuse(spec, described.missing_in_layer(kind.layer))
     small = {kind: scaled(kind.layer, stack.d_model, d, d_ff) for kind in dict.fromkeys(kinds)}
@@ -224,7 +224,7 @@ def first_layers(kinds: tuple[LayerKind, ...], count: int) -> Iterator[LayerKind
 def _refuse(spec: Spec, missing: Iterator[str] | list[str]) -> None:
     found = list(missing)
     if found:
-        raise InputError(f"{spec.name}: the numeric mode can't run {spec.family}: it has no {', and no '.join(found)}")
+        raise InputError(f"{spec.name} can't be run on arrays: the numeric mode has no {', and no '.join(found)}")
 
 
 def layer_words(layer: Layer) -> str:
@@ -237,7 +237,7 @@ def layer_words(layer: Layer) -> str:
 
 def attention_words(a: Attention) -> str:
     """How many heads of which width."""
-    shared = f" on {a.n_kv_heads.value} key/value heads" if a.n_kv_heads != a.n_heads else ""
+    shared = f" on {a.n_kv_heads.value} of keys and values" if a.n_kv_heads.value != a.n_heads.value else ""
     window = f", window {a.window.value:,}" if a.window else ""
     return f"attention of {a.n_heads.value} heads{shared}, d_head {a.d_head.value}{window}"
 

@@ -88,7 +88,7 @@ def size(
     """
     budgets = {name: value for name, value in (("params", params), ("active", active), ("flops", flops)) if value is not None}
     if len(budgets) != 1:
-        raise InputError("want one budget: parameters, active parameters, or FLOPs per token")
+        raise InputError("want one budget: --params, --active or --flops (per token)")
     kind, budget = next(iter(budgets.items()))
     if like is None:
         like = lim.llama_like(ffn, None if n_heads and not d_head else d_head or 128, multiple_of, 32000, tied)
