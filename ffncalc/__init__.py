@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     from ffncalc.errors import FfncalcError as FfncalcError
     from ffncalc.errors import InputError as InputError
     from ffncalc.hidden import llama_hidden_dim as llama_hidden_dim
+    from ffncalc.numeric import ffn as ffn
+    from ffncalc.numeric import ffn_memories as ffn_memories
+    from ffncalc.numeric import gelu as gelu
+    from ffncalc.numeric import gelu_sigmoid as gelu_sigmoid
+    from ffncalc.numeric import gelu_tanh as gelu_tanh
+    from ffncalc.numeric import glu_ffn as glu_ffn
+    from ffncalc.numeric import relu as relu
+    from ffncalc.numeric import relu_squared as relu_squared
+    from ffncalc.numeric import silu as silu
+    from ffncalc.numeric import swiglu_backward as swiglu_backward
+    from ffncalc.numeric import swiglu_ffn as swiglu_ffn
+    from ffncalc.numeric import swish as swish
     from ffncalc.report.hidden import ffn_param_count as ffn_param_count
     from ffncalc.search.budget import size as size
     from ffncalc.search.table import sweep as sweep
@@ -32,6 +44,18 @@ _HOMES = {
     "flops": "api",
     "llama_hidden_dim": "hidden",
     "ffn_param_count": "report.hidden",
+    "ffn": "numeric",
+    "ffn_memories": "numeric",
+    "gelu": "numeric",
+    "gelu_sigmoid": "numeric",
+    "gelu_tanh": "numeric",
+    "glu_ffn": "numeric",
+    "relu": "numeric",
+    "relu_squared": "numeric",
+    "silu": "numeric",
+    "swiglu_backward": "numeric",
+    "swiglu_ffn": "numeric",
+    "swish": "numeric",
     "size": "search.budget",
     "sweep": "search.table",
     "FfncalcError": "errors",

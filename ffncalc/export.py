@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
     from ffncalc.expr import Expr
     from ffncalc.model import LayerOps, Model
+    from ffncalc.report.advice import Advised
     from ffncalc.report.catalogue import Bundled, Family
     from ffncalc.report.checkpoint import Comparison as CheckpointComparison
     from ffncalc.report.checkpoint import Counted
     from ffncalc.report.compare import Comparison
     from ffncalc.report.explain import Explained
     from ffncalc.report.flops import Flops
+    from ffncalc.report.forward import Forward
     from ffncalc.report.hidden import Hidden
     from ffncalc.report.infer import Inferred, Origin
     from ffncalc.report.params import Params
@@ -116,6 +118,11 @@ def params_data(report: Params) -> dict[str, Any]:
         "ffn_share": report.ffn_share,
         "warnings": list(report.warnings),
     }
+
+
+def advised_data(report: Advised) -> dict[str, Any]:
+    """`ffncalc/params/1` with the advice on the model's sizes."""
+    return params_data(report.params) | {"advice": [entry._asdict() for entry in report.advice]}
 
 
 def flops_data(report: Flops) -> dict[str, Any]:
@@ -237,6 +244,56 @@ def sweep_data(report: Sweep) -> dict[str, Any]:
     listed = {name: column.tolist() for name, column in report.columns.items()}
     rows = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
     return {"schema": "ffncalc/sweep/1", "refused": report.refused, "rows": rows}
+
+
+def forward_data(report: Forward) -> dict[str, Any]:
+    """`ffncalc/forward/1`: exact values, and nothing that differs between two runs of one seed."""
+    from ffncalc.report.forward import dims as sizes
+
+    settings, run = report.settings, report.run
+    macs = {"executed": run.macs, "predicted": report.macs.value}
+    data: dict[str, Any] = {
+        "schema": "ffncalc/forward/1",
+        "model": report.plan.name,
+        "family": report.plan.of,
+        "dims": sizes(report),
+        "layers": list(report.plan.words),
+        "workload": {
+            "shape": list(report.shape),
+            "pairs": "full",
+            "seed": settings.seed,
+            "dtype": settings.dtype,
+            "weights": settings.weights,
+            "input": settings.input,
+        },
+        "macs": macs,
+        "params": {"arrays": report.arrays, "predicted": report.params.value},
+        "steps": [plain(step) for step in run.steps],
+        "gradients": [plain(gradient) for gradient in run.gradients],
+    }
+    if run.backward_macs is not None:
+        data["backward_macs"] = {"executed": run.backward_macs, "predicted": 2 * report.macs.value}
+    return data | {"warnings": list(report.plan.warnings)}
+
+
+def forward_rows(report: Forward) -> list[dict[str, Any]]:
+    """`ffncalc forward` as rows of CSV: one a step, then one a gradient."""
+    steps = [{"kind": "step", **flat(plain(step))} for step in report.run.steps]
+    return steps + [{"kind": "gradient", **flat(plain(gradient))} for gradient in report.run.gradients]
+
+
+def lab_data(experiment: str, report: Any) -> dict[str, Any]:
+    """`ffncalc/lab-EXPERIMENT/1`: the report as it is."""
+    return {"schema": f"ffncalc/lab-{experiment}/1", **plain(report)}
+
+
+def plain(value: Any) -> Any:
+    """A record of records, numbers and texts as plain data: what has fields is an object, other tuples are lists."""
+    if hasattr(value, "_asdict"):
+        return {name: plain(field) for name, field in value._asdict().items()}
+    if isinstance(value, Mapping):
+        return {name: plain(field) for name, field in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
 def configs_data(entry: Bundled) -> dict[str, Any]:

@@ -12,26 +12,42 @@ from ffncalc.cli.options import Explain, Format, Json, Strict, one_of, output_fo
 
 def command(
     model: Annotated[
-        str, typer.Argument(metavar="MODEL|relu|gelu|swish|glu|bilinear|reglu|geglu|swiglu|relu2", help="A model, or an FFN alone.")
+        str,
+        typer.Argument(
+            metavar="MODEL|relu|gelu|swish|glu|bilinear|reglu|geglu|swiglu|relu2", help="A model, or an FFN alone."
+        ),
     ] = "swiglu",
-    d_model: Annotated[str | None, typer.Option("--d-model", metavar="D", help="Width of the stream (64, or the input's).")] = None,
+    d_model: Annotated[
+        str | None, typer.Option("--d-model", metavar="D", help="Width of the stream (64, or the input's).")
+    ] = None,
     d_ff: Annotated[
-        str | None, typer.Option("--d-ff", metavar="N", help="Hidden width, of an expert too (default: the model's ratio).")
+        str | None,
+        typer.Option("--d-ff", metavar="N", help="Hidden width, of an expert too (default: the model's ratio)."),
     ] = None,
     rule: Annotated[
-        str | None, typer.Option("--rule", metavar="llama|8/3|4d|matched", help="Work the hidden width out by this rule.")
+        str | None,
+        typer.Option("--rule", metavar="llama|8/3|4d|matched", help="Work the hidden width out by this rule."),
     ] = None,
     multiple_of: Annotated[
-        str | None, typer.Option("--multiple-of", metavar="N", help="Round it to a multiple of this (rule llama unless told).")
+        str | None,
+        typer.Option("--multiple-of", metavar="N", help="Round it to a multiple of this (rule llama unless told)."),
     ] = None,
     tokens: Annotated[str | None, typer.Option("--tokens", metavar="T", help="Tokens (8, or the input's).")] = None,
     layers: Annotated[str, typer.Option("--layers", metavar="N", help="Run the model's first N blocks.")] = "1",
     seed: Seed = "0",
-    dtype: Annotated[str, typer.Option("--dtype", metavar="float16|float32|float64", help="What the numbers are.")] = "float64",
+    dtype: Annotated[
+        str, typer.Option("--dtype", metavar="float16|float32|float64", help="What the numbers are.")
+    ] = "float64",
     backward: Annotated[bool, typer.Option("--backward", help="Differentiate too, and check each gradient.")] = False,
-    weights: Annotated[str | None, typer.Option("--weights", metavar="FILE.npz", help="Arrays by the names that --save writes.")] = None,
-    input: Annotated[str | None, typer.Option("--input", metavar="X.npy", help="The stream, (T, d_model) or (batch, T, d_model).")] = None,
-    save: Annotated[str | None, typer.Option("--save", metavar="OUT.npz", help="Write input, weights, steps and gradients.")] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="FILE.npz", help="Arrays by the names that --save writes.")
+    ] = None,
+    input: Annotated[
+        str | None, typer.Option("--input", metavar="X.npy", help="The stream, (T, d_model) or (batch, T, d_model).")
+    ] = None,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="OUT.npz", help="Write input, weights, steps and gradients.")
+    ] = None,
     strict: Strict = False,
     format: Format = "table",
     json: Json = False,
@@ -39,8 +55,8 @@ def command(
 ) -> None:
     """On random weights or yours: each step, and the multiply-accumulates executed beside those predicted.
 
-    A model keeps its own structure (norms, attention, residuals, FFN or experts) and its proportions. Without a MODEL the
-    SwiGLU FFN alone.
+    A model keeps its own structure (norms, attention, residuals, FFN or experts) and its proportions. Without a MODEL
+    the SwiGLU FFN runs alone.
     """
     numeric.one_thread()
     from ffncalc.export import forward_data, forward_rows
@@ -63,14 +79,7 @@ def command(
         input=input,
         save=save,
     )
-    report = forward(model if model in VARIANTS else load_all([model], "none", None, None)[0], settings)
+    report = forward(model if model in VARIANTS else load_all([model], None, None, None)[0], settings)
     output.warn(report.plan.warnings, strict)
     formulas = explain_forward(report) if explain else None
-    numeric.show(form, lambda: forward_data(report), lambda: forward_rows(report), lambda: draw(report), formulas)
-
-
-def draw(report: "Forward") -> "Document":
-    """The report as a document."""
-    from ffncalc.render.forward import document
-
-    return document(report)
+    numeric.show(form, report, forward_data, forward_rows, "forward.document", formulas)

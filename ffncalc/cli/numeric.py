@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,12 +15,13 @@ import typer
 from ffncalc.cli import output
 from ffncalc.cli.options import whole_number
 from ffncalc.errors import InputError
+from ffncalc.number import shortened
 
 if TYPE_CHECKING:
-    from ffncalc.render.document import Document
     from ffncalc.report.explain import Explained
 
 MAX_SEED = 2**32 - 1
+PICTURE = 72
 
 Seed = Annotated[str, typer.Option("--seed", metavar="N", help="Where the random numbers start.")]
 
@@ -42,21 +47,61 @@ def optional(option: str, text: str | None) -> int | None:
 
 def show(
     form: str,
-    data: Callable[[], Mapping[str, Any]],
-    rows: Callable[[], Iterable[Mapping[str, Any]]],
-    document: Callable[[], Document],
+    report: Any,
+    to_data: Callable[[Any], dict[str, Any]],
+    to_rows: Callable[[Any], list[dict[str, Any]]],
+    renderer: str,
     explained: Iterable[Explained] | None = None,
 ) -> None:
-    """Print one report: its JSON, its CSV rows or its document, whichever was asked for, with its formulas if wanted."""
-    if form == "json":
+    """Print a report: its JSON, its rows of CSV or its document, with its formulas where they are given.
+
+    `renderer` is a module of `ffncalc.render` and its function, "forward.document", imported only where it is used.
+    """
+    if form == "csv":
+        output.write_data(form, to_rows(report))
+    elif form == "json":
         from ffncalc.export import explain_data
 
         formulas = {} if explained is None else {"explain": explain_data(explained)}
-        output.write_data(form, {**data(), **formulas})
-    elif form == "csv":
-        output.write_data(form, list(rows()))
+        output.write_data(form, to_data(report) | formulas)
     else:
-        from ffncalc.render.explain import document as formulas_document
+        module, function = renderer.split(".")
+        document = getattr(import_module(f"ffncalc.render.{module}"), function)(report)
+        if form == "markdown" or _is_narrow():
+            from ffncalc.render.drawing import without_pictures
 
-        blocks = document() + ([] if explained is None else formulas_document(list(explained)))
-        print(output.text(form, [blocks]), end="")
+            document = without_pictures(document)
+        if explained is not None:
+            from ffncalc.render.explain import document as formulas_of
+
+            document = document + formulas_of(list(explained))
+        print(output.text(form, [document]), end="")
+
+
+def _is_narrow() -> bool:
+    """Whether standard output is a terminal without room for a picture."""
+    return sys.stdout.isatty() and shutil.get_terminal_size().columns < PICTURE
+
+
+def show_lab(form: str, experiment: str, report: Any, listed: str) -> None:
+    """Print the report of an experiment; its CSV has a row for each entry of the field `listed`."""
+    from ffncalc.export import flat, lab_data, plain
+
+    show(
+        form,
+        report,
+        lambda found: lab_data(experiment, found),
+        lambda found: [flat(plain(entry)) for entry in getattr(found, listed)],
+        f"lab.{experiment}",
+    )
+
+
+def real(option: str, text: str) -> float:
+    """A number of either sign. Raises InputError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{option} takes a number such as -0.75, not {shortened(text)}")
+    return value

@@ -48,6 +48,10 @@ Asserts = Annotated[
 ]
 
 # ------------------------------------------------------------------ what is printed
+Out = Annotated[
+    str | None,
+    typer.Option("--out", metavar="FILE", help="Draw into a .svg, .png or .html file (default: text)."),
+]
 Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the result.")]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Give each number's formula: symbols, then values.")]

@@ -1,14 +1,19 @@
 """`ffncalc params MODEL...`."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
-from ffncalc.cli.options import Asserts, Explain, Format, Head, Json, Models, Strict, Tied, VocabSize, output_format
+from ffncalc.cli.options import Asserts, Explain, Format, Head, Json, Models, Strict, Tied, VocabSize, output_format, whole_number
 from ffncalc.errors import InputError
+
+if TYPE_CHECKING:
+    from ffncalc.report.params import Params
 
 ModelOptions = tuple[str | None, str | None, bool | None]  # --head, --vocab-size, --tied
 
@@ -49,10 +54,21 @@ def command(
     failed = checked.failures(asserts, reports, params_data, "params", "dims")
     output.warn((w for report in reports for w in report.warnings), strict)
     if advise:
-        output.show(form, advised(reports, tensor_parallel), advised_data, "advised", "explain_advised" if explain else None)
+        with_advice(reports, tensor_parallel, form, explain)
     else:
         output.show(form, reports, params_data, "params", "explain_params" if explain else None)
     return checked.exit_code(failed)
+
+
+def with_advice(reports: list[Params], tensor_parallel: str, form: str, explain: bool) -> None:
+    """Print the counts, and what is said of the widths."""
+    from ffncalc.export import advised_data
+    from ffncalc.report.advice import Advised, advise
+
+    if explain:
+        raise InputError("--advise and --explain are two answers; ask for one of them")
+    degree = whole_number("--tensor-parallel", tensor_parallel)
+    output.show(form, [Advised(report, advise(report.model, degree)) for report in reports], advised_data, "advice")
 
 
 def checkpoints(

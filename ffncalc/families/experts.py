@@ -213,6 +213,7 @@ DOTS1 = LLAMA.like(
         "hidden_size": 4608,
         "intermediate_size": 10944,
         "num_hidden_layers": 62,
+        "num_key_value_heads": 32,
         "moe_intermediate_size": 1408,
         "first_k_dense_replace": 0,
         "sliding_window": 4096,

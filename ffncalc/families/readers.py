@@ -18,10 +18,14 @@ def _otherwise(view: View, other: Or) -> Any:
 
 
 def key(name: str, or_: Or = None) -> Reader:
-    """A size: a positive whole number, or a list of one for each layer. Absent: what `or_` gives, else an error."""
+    """A size: a positive whole number, or a list of one for each layer. Absent: what `or_` gives, else an error.
+
+    A null that stands in the file takes `or_` even where the family has a default, as it does in the classes: a null
+    num_key_value_heads means as many as query heads.
+    """
 
     def read(view: View, switch: str) -> Any:
-        found = view.size(name, switch)
+        found = None if or_ and view.is_null(name) else view.size(name, switch)
         if found is None:
             found = _otherwise(view, or_)
         return view.missing(name) if found is None else found

@@ -112,7 +112,9 @@ def block(layer: sp.Layer, d_model: int, stack: sp.Stack) -> Block:
     """The block to run for this layer of this stack; only where nothing is missing."""
     place = PLACES[layer.norm.place, layer.parallel]
     if place.get("place") == "post" and stack.norm.final:
-        place = {"place": "output"}  # a stack with a norm of its own at the end norms what is added, not the stream (OLMo 2)
+        place = {
+            "place": "output"
+        }  # a stack with a norm of its own at the end norms what is added, not the stream (OLMo 2)
     heads = None if layer.attention.kind == "none" else attention(layer, stack)
     return Block(d_model, heads, ffn(layer.ffn), norm(layer.norm), **place)
 

@@ -102,13 +102,14 @@ def run(x: Array, network: Network, weights: Weights, dtype: str, seed: int, *, 
     with count_macs() as macs:
         y, caches = networks.forward(rows, network, w, trace)
     report_nan(y, {"the input": x, **weights})
-    backward_macs, gradients = None, ()
+    backward_macs: int | None = None
+    gradients: tuple[Gradient, ...] = ()
     if backward:
         dy = draw_rows(rows.shape, seed, 2)
         with count_macs() as back:
             dx, grads = networks.backward(dy.astype(compute), caches, network, w)
         backward_macs = back.total
-        grads = {"x": dx} | grads
+        grads = {"x": dx} | {name: grads[name] for name in w}
         gradients = tuple(checked(rows, dy, network, w, grads, AGREES[dtype], seed))
         kept |= {f"gradients.{name}": array for name, array in grads.items()} if keep else {}
     return Run(y.astype(dtype).reshape(x.shape), in_order(steps), macs.total, backward_macs, gradients, kept)

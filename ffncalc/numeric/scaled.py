@@ -63,7 +63,9 @@ def _even(width: Fraction) -> int:
 
 def scaled_ffn(ffn: Ffn, wide: Expr, d_model: Expr, d_ff: Expr | None = None) -> Ffn:
     """The same FFN narrower, with fewer experts."""
-    own = d_ff or size("d_ff", _nearest(ffn.d_ff, d_model, wide), f"{ffn.d_ff.value:,} × {d_model.value:,} / {wide.value:,}")
+    own = d_ff or size(
+        "d_ff", _nearest(ffn.d_ff, d_model, wide), f"{ffn.d_ff.value:,} × {d_model.value:,} / {wide.value:,}"
+    )
     if not ffn.n_experts:
         return ffn._replace(d_ff=own)
     n_experts, top_k = min(ffn.n_experts.value, MAX_EXPERTS), min(ffn.top_k.value, MAX_TOP_K)
@@ -72,7 +74,9 @@ def scaled_ffn(ffn: Ffn, wide: Expr, d_model: Expr, d_ff: Expr | None = None) ->
         d_ff=own,
         n_experts=size("n_experts", n_experts, f"{ffn.n_experts.value:,}, at most {MAX_EXPERTS}"),
         top_k=size("top_k", top_k, f"{ffn.top_k.value:,}, at most {MAX_TOP_K}"),
-        d_shared=size("d_shared", _nearest(shared, own, ffn.d_ff), f"{shared.value:,} × {own.value:,} / {ffn.d_ff.value:,}")
+        d_shared=size(
+            "d_shared", _nearest(shared, own, ffn.d_ff), f"{shared.value:,} × {own.value:,} / {ffn.d_ff.value:,}"
+        )
         if shared
         else shared,
     )

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ffncalc.render import params
 from ffncalc.render.document import Cell, Document, Line, Table
-from ffncalc.report.advice import Advice
+from ffncalc.report.advice import Advice, Advised
 
 
-def document(advice: Sequence[Advice]) -> Document:
+def document(report: Advised) -> Document:
+    """The parameters, then the advice."""
+    return params.document(report.params) + advice_document(report.advice)
+
+
+def advice_document(advice: Sequence[Advice]) -> Document:
     """What isn't met with what would be, then what is, each with its source."""
     rows: list[tuple[Cell, ...]] = []
     for entry in sorted(advice, key=lambda entry: entry.met):

@@ -201,9 +201,12 @@ def wrapped(text: str, width: int | None) -> list[str]:
     """A line broken at spaces where it is too long; never inside a number."""
     if width is None or len(text) <= width:
         return [text]
+    import re
     import textwrap
 
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    text = re.sub(rf"(?<=\d) (?=[{_UNITS}%])", "\u00a0", text)  # nor between a number and its unit
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 # ------------------------------------------------------------------ Markdown and CSV

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ffncalc.numeric.executed import NEARLY_OFF, Gradient, Step
-from ffncalc.render.document import Document, Line, Share, Table
-from ffncalc.render.plot import blocks, real
+from ffncalc.render.document import Document, Line, Share, Table, percent
+from ffncalc.render.drawing import blocks, real
 from ffncalc.report.forward import Forward
 
 
@@ -22,7 +22,9 @@ def document(report: Forward) -> Document:
     ]
 
 
-PAIRS = "1 multiply-accumulate = 2 FLOPs. All T × T pairs of tokens are multiplied, and those a mask hides then left out."
+PAIRS = (
+    "1 multiply-accumulate = 2 FLOPs. All T × T pairs of tokens are multiplied, and those a mask hides then left out."
+)
 MACS = "1 multiply-accumulate = 2 FLOPs."
 
 
@@ -71,7 +73,7 @@ def steps(report: Forward) -> Iterator[Line | Table]:
         yield step_table(found)
         if any(step.off is not None for step in found):
             yield off_table(found)
-    yield Line(f"Nearly off: not 0, but within {NEARLY_OFF:.0%} of the step's spread.")
+    yield Line(f"Nearly off: not 0, but within {percent(NEARLY_OFF)} of the step's spread.")
 
 
 def split(name: str) -> tuple[str, str]:
@@ -83,22 +85,20 @@ def split(name: str) -> tuple[str, str]:
 
 
 def step_table(found: list[Step]) -> Table:
-    """Name, shape, mean, spread and histogram of each step."""
-    rows = tuple((s.name, shape(s.shape), real(s.mean), real(s.std), real(s.low), real(s.high), blocks(s.counts)) for s in found)
-    return Table(("step", "shape", "mean", "spread", "lowest", "highest", "histogram"), rows)
+    """Name, shape, mean, spread and histogram of each step, from its lowest entry to its highest."""
+    rows = tuple((s.name, shape(s.shape), real(s.mean), real(s.std), blocks(s.counts)) for s in found)
+    return Table(("step", "shape", "mean", "spread", "low to high"), rows)
 
 
 def off_table(found: list[Step]) -> Table:
     """How many hidden units are off."""
-    rows = tuple(
-        (s.name, Share(s.off), Share(s.nearly_off or 0.0)) for s in found if s.off is not None
-    )
+    rows = tuple((s.name, Share(s.off), Share(s.nearly_off or 0.0)) for s in found if s.off is not None)
     return Table(("hidden units", "exactly off", "nearly off"), rows)
 
 
 def shape(sizes: tuple[int, ...]) -> str:
-    """`8 × 64`."""
-    return " × ".join(f"{size:,}" for size in sizes)
+    """`8×64`."""
+    return "×".join(f"{size:,}" for size in sizes)
 
 
 # ---- gradients
@@ -120,5 +120,6 @@ def gradients(report: Forward) -> Iterator[Line | Table]:
 
 def gradient_row(g: Gradient) -> tuple[str, ...]:
     """One gradient as cells."""
-    name = g.name.removeprefix("layers.")
-    return name, shape(g.shape), real(g.norm), real(g.slope), real(g.measured), f"{g.error:.0e}", "agrees" if g.agrees else "differs"
+    slopes = real(g.norm), real(g.slope), real(g.measured)
+    verdict = "agrees" if g.agrees else "differs"
+    return g.name.removeprefix("layers."), shape(g.shape), *slopes, f"{g.error:.0e}", verdict

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ffncalc.export import dims
 from ffncalc.model import Model
+from ffncalc.report.params import Params
 
 CODESIGN = "arXiv:2401.14489"
 NVIDIA = "NVIDIA, Matrix Multiplication Background User's Guide"
@@ -30,6 +31,13 @@ class Advice(NamedTuple):
     met: bool
     nearest: int | None
     source: str
+
+
+class Advised(NamedTuple):
+    """A model's parameters with the advice on its sizes."""
+
+    params: Params
+    advice: list[Advice]
 
 
 def advise(model: Model, tensor_parallel: int = 8) -> list[Advice]:

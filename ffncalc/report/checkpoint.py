@@ -132,7 +132,7 @@ def wanted_tensors(model: Model) -> Iterator[tuple[Place, Wanted]]:
 def _of(ops: Iterable[Op]) -> Iterator[tuple[str, Wanted]]:
     for op in ops:
         for weight in op.weights:
-            if not (weight.tied or weight.buffer):
+            if not (weight.tied or weight.buffer) and all(weight.shape):
                 yield op.part, Wanted(weight.name, tuple(size.value for size in weight.shape), weight.copies.value)
 
 
@@ -204,8 +204,9 @@ def _same_name(tensor: Tensor, wanted: Wanted) -> bool:
 
 
 def _same_shape(tensor: Tensor, wanted: Wanted) -> bool:
+    """Whether two shapes are one but for the order of their axes (in x out or out x in) and axes of length 1."""
     shape = wanted.shape if wanted.copies == 1 else (wanted.copies, *wanted.shape)
-    return tensor.shape in (shape, shape[::-1]) or sorted(tensor.shape) == sorted(shape)
+    return sorted(n for n in tensor.shape if n != 1) == sorted(n for n in shape if n != 1)
 
 
 def _match_fused(found: list[Tensor], wanted: list[Wanted]) -> None:

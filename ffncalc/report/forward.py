@@ -1,7 +1,7 @@
-"""`ffncalc forward`: a model's own structure run at a small width, what was executed beside what the calculator predicts.
+"""`ffncalc forward`: a model's own structure run at a small width, beside what the calculator predicts for it.
 
-The prediction is read off the operations of the scaled layer, the same that `params` and `flops` count, and the execution
-is plain NumPy that knows nothing of them. They have to be equal; where they aren't, that is a fault of ffncalc's own.
+The prediction is read off the operations of the scaled layer, the same that `params` and `flops` count, and what is
+executed is plain NumPy that knows nothing of them. They have to be equal; if they aren't, the fault is ffncalc's own.
 """
 
 from __future__ import annotations
@@ -82,18 +82,16 @@ def forward(model: Model | str, settings: Settings) -> Forward:
         raise InputError(f"dtype is {settings.dtype!r}; one of {', '.join(DTYPES)} is wanted")
     source = settings.input or (settings.weights if _holds_input(settings) else None)
     x = files.read_rows(source, settings.d_model) if source else None
+    if settings.input and settings.tokens and x is not None and settings.tokens != x.shape[-2]:
+        raise InputError(f"--tokens {settings.tokens}, but {settings.input} has {x.shape[-2]}; leave --tokens out")
     d_model = settings.d_model or (x.shape[-1] if x is not None else DEFAULT_D_MODEL)
     plan = plan_variant(model, d_model, settings) if isinstance(model, str) else plan_model(model, d_model, settings)
-    shape = (_tokens(settings, x), d_model) if x is None else x.shape
+    shape = (settings.tokens or DEFAULT_TOKENS, d_model) if x is None else x.shape
     return _run(plan, settings, shape, x)
 
 
 def _holds_input(settings: Settings) -> bool:
     return settings.weights is not None and settings.tokens is None and files.holds_input(settings.weights)
-
-
-def _tokens(settings: Settings, x: Array | None) -> int:
-    return settings.tokens or DEFAULT_TOKENS
 
 
 def _run(plan: Plan, settings: Settings, shape: tuple[int, ...], x: Array | None) -> Forward:
@@ -159,7 +157,7 @@ def _check_size(plan: Plan, shape: tuple[int, ...], macs: int) -> None:
 
 
 def plan_variant(name: str, d_model: int, settings: Settings) -> Plan:
-    """An FFN variant alone, without biases; its width that of the matched experiment unless the settings say another."""
+    """An FFN variant alone, without biases; its width is the matched experiment's unless the settings say another."""
     if name not in VARIANTS:
         raise InputError(f"variant {name!r} is not known; one of {', '.join(VARIANTS)} is wanted")
     if settings.layers != 1:
@@ -169,7 +167,7 @@ def plan_variant(name: str, d_model: int, settings: Settings) -> Plan:
     spec = FfnSpec("gated" if variant.gated else "plain", variant.activation, d_ff)
     part = Ffn(d_ff.value, variant.activation, variant.gated)
     ops = tuple(ffn_ops(spec, size("d_model", d_model, "--d-model"), Attention()))
-    return Plan(name, "FFN variant", (ops,), (f"FFN {ffn_words(spec)}",), Network(d_model, (part,)))
+    return Plan(name, "FFN variant", (ops,), (ffn_words(spec),), Network(d_model, (part,)))
 
 
 def own_width(d_model: int, settings: Settings) -> Expr | None:
@@ -228,7 +226,7 @@ def _refuse(spec: Spec, missing: Iterator[str] | list[str]) -> None:
 
 
 def layer_words(layer: Layer) -> str:
-    """`attention of 8 heads of 8 (4 for keys and values), FFN gated, silu, d_ff 172, rms norms (pre)`."""
+    """`attention of 8 heads, 2 for keys and values, d_head 8; FFN gated, silu, d_ff 224; rms norms (pre)`."""
     norms = f"{layer.norm.kind if layer.norm.kind != 'none' else 'weightless'} norms ({layer.norm.place})"
     sublayers = [attention_words(layer.attention)] * (layer.attention.kind != "none")
     sublayers += [f"FFN {ffn_words(layer.ffn)}"] * (layer.ffn.kind != "none")
@@ -237,21 +235,30 @@ def layer_words(layer: Layer) -> str:
 
 def attention_words(a: Attention) -> str:
     """How many heads of which width."""
-    shared = f" on {a.n_kv_heads.value} of keys and values" if a.n_kv_heads.value != a.n_heads.value else ""
+    shared = f", {a.n_kv_heads.value} for keys and values" if a.n_kv_heads.value != a.n_heads.value else ""
     window = f", window {a.window.value:,}" if a.window else ""
     return f"attention of {a.n_heads.value} heads{shared}, d_head {a.d_head.value}{window}"
 
 
 def ffn_words(f: FfnSpec) -> str:
     """What kind of FFN, its activation and its width."""
-    name = described.ACTIVATION_NAMES[f.activation] if f.activation in described.ACTIVATION_NAMES else f.activation
+    name = described.ACTIVATION_NAMES.get(f.activation, f.activation)
     if f.kind != "moe":
         return f"{f.kind}, {name}, d_ff {f.d_ff.value:,}"
     shared = f" and shared ones of d_ff {f.d_shared.value:,}" if f.d_shared else ""
     return f"of {f.n_experts.value} {f.expert} experts, top {f.top_k.value}, {name}, d_ff {f.d_ff.value:,}{shared}"
 
 
-# ---- formulas
+# ---- sizes and formulas
+
+
+def dims(report: Forward) -> dict[str, int | list[int]]:
+    """The sizes that were run, by name; of one that differs between layers, its distinct values."""
+    found: dict[str, list[int]] = {}
+    for leaf in (report.macs + report.params).leaves():
+        if leaf.name not in ("T", "batch"):
+            found.setdefault(leaf.name, []).append(leaf.value)
+    return {name: sizes[0] if len(sizes) == 1 else sizes for name, sizes in found.items()}
 
 
 def explain_forward(report: Forward) -> Iterator[Explained]:

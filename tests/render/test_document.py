@@ -80,6 +80,11 @@ def test_cells(cell: Cell, text: str) -> None:
     assert shown(cell) == text
 
 
+def test_what_is_scaled() -> None:
+    """Where numbers are scaled, those of five digits and fewer stay whole."""
+    assert [shown(n, scale=True) for n in (99_999, 100_000, -100_000)] == ["99,999", "100 k", "-100 k"]
+
+
 def test_bars() -> None:
     """A bar is as long as its share, to an eighth of a character."""
     assert [bar(share) for share in (0, 1 / 160, 0.25, 0.5625, 1)] == ["", "▏", "█" * 5, "█" * 11 + "▎", "█" * 20]
@@ -127,6 +132,7 @@ def test_wrapped() -> None:
     assert wrapped("one two three", 9) == ["one two", "  three"]
     assert wrapped("1,234,567,890,123 and more", 10) == ["1,234,567,890,123", "  and more"]
     assert wrapped("well-known", 6) == ["well-known"]
+    assert wrapped("it is (4.19 B) here", 12) == ["it is", "  (4.19 B)", "  here"]
 
 
 def test_blank_lines_between_blocks() -> None:

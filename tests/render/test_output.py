@@ -21,6 +21,7 @@ EXPECTED = Path(__file__).parent / "expected"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 COMMANDS = {
     "params": ("params", "gpt-oss-20b"),
+    "params-stored": ("params", "deepseek-v3"),
     "params-explain": ("params", "gpt2", "--explain"),
     "flops": ("flops", "llama-7b", "--tokens", "1T", "--causal"),
     "flops-two-stacks": ("flops", "t5-base", "--source-len", "77", "--seq-len", "33", "--batch", "3"),

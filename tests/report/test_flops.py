@@ -201,6 +201,7 @@ CROSSOVERS = [
         True,
         id="three",
     ),
+    pytest.param({"d_ff": 60}, False, id="level-at-none"),
     pytest.param({"d_ff": 1}, False, id="never-below"),
     pytest.param({"ffn": {"kind": "none"}}, False, id="no-ffn"),
 ]

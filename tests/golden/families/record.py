@@ -30,6 +30,19 @@ HEADS = (
     auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
 )
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "num_decoder_layers")
+# What a class needs before it can be built at all: its own defaults leave it out.
+NEEDS: dict[str, dict[str, Any]] = {
+    "dbrx": {"attn_config": {"kv_n_heads": 8, "rope_theta": 500000.0}},
+    "dots1": {"n_routed_experts": 16, "n_shared_experts": 2, "num_experts_per_tok": 6, "moe_intermediate_size": 1408},
+    "esm": {"vocab_size": 33},
+    "gemma3n_text": {"num_hidden_layers": 10, "num_kv_shared_layers": 5},
+    "gpt_neo": {"num_layers": 4, "attention_types": [[["global", "local"], 2]]},
+    "hunyuan_v1_dense": {"head_dim": 128},
+    "hunyuan_v1_moe": {"head_dim": 128},
+    "hunyuan_vl_text": {"head_dim": 128},
+    "ministral": {"head_dim": 128},
+    "nemotron": {"num_key_value_heads": 48},
+}
 SAID = {"model_type", "architectures", "transformers_version", "dtype", "use_cache", "is_encoder_decoder", *LAYERS}
 
 
@@ -72,10 +85,11 @@ def record(model_type: str, cls: str) -> dict[str, Any]:
     defaults = CONFIG_MAPPING[model_type]().to_dict()
     config = {"model_type": model_type, "architectures": [cls]}
     small = config | {key: 3 for key in LAYERS if isinstance(defaults.get(key), int)}
+    small |= NEEDS.get(model_type, {})
     found = tensors(small, cls)
     moved = []
     for key, value in sorted(defaults.items()):
-        if key in SAID or key.startswith("_") or isinstance(value, (str, float, dict, list)) or key.endswith("token_id"):
+        if key in SAID or key in NEEDS.get(model_type, {}) or key.startswith("_") or isinstance(value, (str, float, dict, list)) or key.endswith("token_id"):
             continue
         for other in changes(value, key):
             try:

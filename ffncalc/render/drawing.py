@@ -5,9 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from ffncalc.render.document import Document, Line
+
 Curve = Sequence[tuple[float, float]]
 
+WIDTH = 64  # of a plot, without its labels
+
 EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+class Drawn(str):
+    """A line of a picture: it stands as it is, or not at all."""
+
+    __slots__ = ()
+
+
+def picture(lines: Sequence[str]) -> list[Line]:
+    """A picture as lines of a document."""
+    return [Line(Drawn(line)) for line in lines]
+
+
+def without_pictures(document: Document) -> Document:
+    """The document where no picture can be shown: in Markdown, on a terminal narrower than one."""
+    return [block for block in document if not (isinstance(block, Line) and isinstance(block.text, Drawn))]
 
 
 def blocks(counts: Sequence[int]) -> str:
@@ -24,7 +44,7 @@ def real(value: float | None, width: int = 8) -> str:
     return (f"{value:.4f}" if plain else f"{value:.1e}").rjust(width)
 
 
-def plot(curves: Mapping[str, Curve], width: int = 64, height: int = 16, label: str = "{:.1f}") -> list[str]:
+def plot(curves: Mapping[str, Curve], width: int = WIDTH, height: int = 16, label: str = "{:.1f}") -> list[str]:
     """Curves of points (x, y) by the character that draws them; of two at one place, the first one is seen.
 
     The left edge is labelled with y, the bottom with x; where 0 is inside, its row and column are drawn.
@@ -33,7 +53,7 @@ def plot(curves: Mapping[str, Curve], width: int = 64, height: int = 16, label: 
     x, y = _range(x for x, _ in points), _range(y for _, y in points)
     rows = [[" "] * width for _ in range(height)]
     _axes(rows, x, y)
-    for mark, curve in reversed(curves.items()):
+    for mark, curve in reversed(list(curves.items())):
         for px, py in curve:
             rows[height - 1 - _place(py, y, height)][_place(px, x, width)] = mark
     edge = [label.format(y[1] - (y[1] - y[0]) * i / (height - 1)) if i % 5 == 0 else "" for i in range(height)]

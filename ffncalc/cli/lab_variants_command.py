@@ -1,0 +1,27 @@
+"""`ffncalc lab variants`."""
+
+from typing import Annotated
+
+import typer
+
+from ffncalc.cli import numeric
+from ffncalc.cli.numeric import Seed
+from ffncalc.cli.options import Format, Json, output_format, whole_number
+
+
+def command(
+    tokens: Annotated[str, typer.Option("--tokens", metavar="T", help="Tokens to run them on.")] = "8",
+    seed: Seed = "0",
+    format: Format = "table",
+    json: Json = False,
+) -> None:
+    """Their widths, parameters and FLOPs (all equal), the paper's log-perplexity, and a run on the same input.
+
+    Then every kind of FFN that the bundled models have, and which they are.
+    """
+    numeric.one_thread()
+    from ffncalc.report.variants import variants
+
+    form = output_format(format, json)
+    report = variants(whole_number("--tokens", tokens), numeric.seed_number(seed))
+    numeric.show_lab(form, "variants", report, "matched")

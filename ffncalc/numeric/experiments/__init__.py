@@ -1,0 +1,1 @@
+"""Small experiments on the feed-forward network, as plain functions: what `ffncalc lab` runs and draws."""
