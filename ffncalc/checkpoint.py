@@ -66,7 +66,7 @@ def _indexed(path: str) -> list[Tensor]:
     """The tensors that an index names, each held against the shard that it is said to be in."""
     from ffncalc.config import read_file
 
-    values = parse(read_file(path), path, as_json=True).values
+    values = parse(read_file(path), path, as_json=True, bounded=False).values
     weight_map = values.get("weight_map") if isinstance(values, dict) else None
     if not isinstance(weight_map, dict) or not all(isinstance(file, str) for file in weight_map.values()):
         raise InputError(f"{path}: no weight_map from tensor names to shard files")
@@ -124,7 +124,7 @@ def _header(path: str) -> tuple[dict[str, Any], int]:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from None
     try:
-        header = parse(text.decode("utf-8"), path, as_json=True).values
+        header = parse(text.decode("utf-8"), path, as_json=True, bounded=False).values
     except UnicodeDecodeError:
         raise InputError(f"{path}: not safetensors: the header is not UTF-8 text") from None
     if not isinstance(header, dict):

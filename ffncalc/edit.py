@@ -53,7 +53,7 @@ def model_of(start: Base, sizes: Mapping[str, int]) -> Model:
 
 
 def key_of(start: Base, name: str) -> str:
-    """Where a size is written: its word in a file of ours, else the family's key. Raises InputError for an unknown one."""
+    """Where a size is written: its word in a file of ours, else the family's key. Raises InputError."""
     word = _word(name)
     if start.config.kind == "own" and (word or _is_switch(name)):
         return word or name

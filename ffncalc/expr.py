@@ -146,10 +146,13 @@ def as_expr(number: Expr | int) -> Expr:
 
 def total(parts: Iterable[Expr | int]) -> Expr:
     """The sum of any number of expressions."""
-    result = ZERO
-    for part in parts:
-        result = result + part
-    return result
+    terms: dict[Monomial, int] = {}
+    value = 0
+    for part in map(as_expr, parts):
+        value += part.value
+        for monomial, coefficient in part.terms.items():
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+    return Expr({monomial: coefficient for monomial, coefficient in terms.items() if coefficient}, value)
 
 
 def product(factors: Iterable[Expr | int]) -> Expr:

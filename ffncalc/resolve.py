@@ -14,10 +14,10 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families.row import PerLayer, Row
 from ffncalc.keys import HEADS
 from ffncalc.text import Path
-
-MAX_UNLIKE_LAYERS = 100_000  # more would take seconds, and a list of ranges that nobody reads
-
 from ffncalc.view import OF_THE_MODEL, Options, Resolver, View, short, switches_of
+
+MAX_KINDS = 1000
+MAX_GROUPS = 2000
 
 
 # ------------------------------------------------------------------ the spec
@@ -120,6 +120,8 @@ def _groups(resolver: Resolver) -> list[Group] | None:
         return None
     if not isinstance(listed, list) or not listed:
         resolver.fail("layers must be a list of groups, such as [{repeat: 2, ffn: {d_ff: 512}}, {repeat: 22}]", "layers")
+    if len(listed) > MAX_GROUPS:
+        resolver.fail(f"layers lists {len(listed):,} groups; at most {MAX_GROUPS:,}, each with `repeat`", "layers")
     groups: list[Group] = []
     for i, group in enumerate(listed):
         if not isinstance(group, dict):
@@ -150,6 +152,8 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
         group = View(view.resolver, view.stack, changes) if changes else view
         for layer, first, last in _layers(group, start, start + repeat, has_cross):
             _extend(kinds.setdefault(layer, []), first, last)
+            if len(kinds) > MAX_KINDS:
+                view.fail(f"more than {MAX_KINDS:,} kinds of layers; a model has a few")
         start += repeat
     return sp.Stack(
         name=view.stack,

@@ -16,7 +16,7 @@ from ffncalc.errors import InputError
 
 MAX_BYTES = 16 * 2**20
 _MAX_DEPTH = 40
-_MAX_NODES = 1_000_000
+MAX_VALUES = 250_000
 _MAX_DIGITS = 1000
 
 Path = tuple[str | int, ...]
@@ -29,14 +29,17 @@ class Text(NamedTuple):
     places: dict[Path, tuple[int, int]]
 
 
-def parse(text: str, file: str, as_json: bool | None = None, decimal: Callable[[str], Any] = float) -> Text:
+def parse(text: str, file: str, as_json: bool | None = None, decimal: Callable[[str], Any] = float, bounded: bool = True) -> Text:
     """The values of a YAML or JSON text. Raises InputError with file, line and column where it can't be read.
 
-    `decimal` makes a value of a YAML number that has a point (Misread keeps it as it is written).
+    `decimal` makes a value of a YAML number that has a point (Misread keeps it as it is written); `bounded` refuses JSON of
+    more than MAX_VALUES values (YAML is bounded in any case).
     """
     text = text.removeprefix("\ufeff")
     if as_json is None:
         as_json = bool(re.match(r'\s*(\{\s*["}]|\[)', text))
+    if as_json and bounded and text.count(",") + text.count("{") + text.count("[") > MAX_VALUES:
+        raise InputError(f"{file}: more than {MAX_VALUES:,} values; a config has a few dozen")
     return Text(_json(text, file), {}) if as_json else _yaml(text, file, decimal)
 
 
@@ -114,8 +117,8 @@ class _Composer:
 
     def count(self, event: Any, nodes: int) -> None:
         self.nodes += nodes
-        if self.nodes > _MAX_NODES:
-            self.fail(event.start_mark, f"more than {_MAX_NODES:,} values, aliases written out; a config has a few dozen")
+        if self.nodes > MAX_VALUES:
+            self.fail(event.start_mark, f"more than {MAX_VALUES:,} values, aliases written out; a config has a few dozen")
 
     def alias(self, event: Any) -> Any:
         if event.anchor not in self.anchors:

@@ -7,7 +7,7 @@ is how a feature that ffncalc doesn't know can't slip through as a wrong count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -20,7 +20,8 @@ from ffncalc.hidden import rule_width
 from ffncalc.keys import OWN, WORDS, never_counts
 from ffncalc.text import Misread, Path
 
-MAX_UNLIKE_LAYERS = 1_000_000
+MAX_UNLIKE_LAYERS = 100_000  # more would take seconds, and give a list of ranges that nobody reads
+MAX_UNREAD = 20
 
 _CORE = ("d_model", "n_layers", "n_vocab", "attention.n_heads", "ffn.d_ff")
 _NEVER_ZERO = (*_CORE, "attention.n_kv_heads", "attention.d_head")
@@ -107,22 +108,27 @@ class Resolver:
         return name in ignores or any(entry.endswith("*") and name.startswith(entry[:-1]) for entry in ignores)
 
     def unread(self) -> Iterator[str]:
-        """A sentence for each key that nothing has read and that may therefore have been meant to count."""
+        """A sentence for each key that nothing has read and that may therefore have been meant to count; the first ones."""
         known = sorted({k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS))
-        own = self.config.kind == "own"
+        found = list(self._unread(known))
+        for name, path, names in found[:MAX_UNREAD]:
+            near = get_close_matches(name, names, n=1)
+            yield f"{self.config.at(*path)}: key {name!r} was not read" + (f"; did you mean {near[0]}?" if near else "")
+        if len(found) > MAX_UNREAD:
+            yield f"{self.config.file}: {len(found) - MAX_UNREAD:,} more keys were not read"
+
+    def _unread(self, known: list[str]) -> Iterator[tuple[str, Path, Collection[str]]]:
+        """(key, its place, the keys it may have been meant for)."""
+        own, names = self.config.kind == "own", frozenset(known)
         for name, value in self._flat(self.values):
-            if (name,) in self.seen or name in known or self._ignored(name) or value in (None, {}):
+            if (name,) in self.seen or name in names or self._ignored(name) or value in (None, {}):
                 continue
             if never_counts(name.split(".")[-1], value) or (own and name in OWN):
                 continue
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            yield f"{self.config.at(name)}: key {name!r} was not read{hint}"
+            yield name, (name,), known
         for switch, (_, path) in self.stated.items():
             if path not in self.seen and switch not in sp.SWITCHES:
-                near = get_close_matches(switch, sp.SWITCHES, n=1)
-                yield f"{self.config.at(*path)}: key {switch!r} was not read" + (f"; did you mean {near[0]}?" if near else "")
-
+                yield switch, path, sp.SWITCHES
 
     def _flat(self, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """The keys, and those inside a mapping of which any was read, with dots."""

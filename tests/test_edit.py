@@ -18,7 +18,12 @@ META = {"dim": 24, "n_layers": 2, "n_heads": 6, "vocab_size": 101}
         pytest.param(OWN, {"d_model": 30}, {"d_model": 30}, id="word"),
         pytest.param(OWN, {"hidden_size": 30}, {"d_model": 30}, id="another-spelling"),
         pytest.param({**OWN, "d_ff": {"rule": "llama"}}, {"d_ff": 50}, {"d_ff": 50}, id="over-a-rule"),
-        pytest.param({**OWN, "d_ff": None, "ffn": {"d_ff": 40, "bias": True}}, {"d_ff": 50}, {"d_ff": 50, "ffn": {"bias": True}}, id="in-a-group"),
+        pytest.param(
+            {**OWN, "d_ff": None, "ffn": {"d_ff": 40, "bias": True}},
+            {"d_ff": 50},
+            {"d_ff": 50, "ffn": {"bias": True}},
+            id="in-a-group",
+        ),
         pytest.param(OWN, {"attention.window": 8}, {"attention": {"window": 8}}, id="switch"),
         pytest.param(GPT2, {"d_model": 30, "n_layers": 3}, {"n_embd": 30, "n_layer": 3}, id="hugging-face"),
         pytest.param(GPT2, {"n_inner": 50}, {"n_inner": 50}, id="key-of-the-family"),

@@ -1,13 +1,15 @@
 """`ffncalc forward [MODEL|VARIANT]`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ffncalc.cli import numeric, output
-from ffncalc.cli.models import load_all
 from ffncalc.cli.numeric import Seed, optional
 from ffncalc.cli.options import Explain, Format, Json, Strict, one_of, output_format, whole_number
+
+if TYPE_CHECKING:
+    from ffncalc.model import Model
 
 
 def command(
@@ -79,7 +81,14 @@ def command(
         input=input,
         save=save,
     )
-    report = forward(model if model in VARIANTS else load_all([model], None, None, None)[0], settings)
+    report = forward(model if model in VARIANTS else _load(model), settings)
     output.warn(report.plan.warnings, strict)
     formulas = explain_forward(report) if explain else None
     numeric.show(form, report, forward_data, forward_rows, "forward.document", formulas)
+
+
+def _load(name: str) -> "Model":
+    """The model, by what reads configs, which an FFN alone has no use for."""
+    from ffncalc.loading import load
+
+    return load(name)

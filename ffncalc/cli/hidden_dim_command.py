@@ -22,7 +22,8 @@ def command(
         str | None, typer.Option("--rule", metavar="llama|8/3|4d|matched", help="The rule (default: llama).")
     ] = None,
     rounding: Annotated[
-        str | None, typer.Option("--round", metavar="up|nearest|down", help="Which way (default: up; matched: nearest).")
+        str | None,
+        typer.Option("--round", metavar="up|nearest|down", help="Which way (default: up; matched: nearest)."),
     ] = None,
     infer: Annotated[
         str | None, typer.Option("--infer", metavar="W", help="Find the rules and multiples that give this width.")
@@ -42,8 +43,16 @@ def command(
 
     form = output_format(format, json)
     if infer:
-        given = {"--multiple-of": multiple_of, "--multiplier": multiplier, "--rule": rule, "--round": rounding, "--assert": asserts}
-        return inferred(d_model, infer, form, [name for name, value in given.items() if value] + ["--explain"] * explain)
+        given = {
+            "--multiple-of": multiple_of,
+            "--multiplier": multiplier,
+            "--rule": rule,
+            "--round": rounding,
+            "--assert": asserts,
+        }
+        return inferred(
+            d_model, infer, form, [name for name, value in given.items() if value] + ["--explain"] * explain
+        )
     report = hidden(
         whole_number("D", d_model),
         one_of("--rule", rule or "llama", RULES),

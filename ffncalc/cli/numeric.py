@@ -15,13 +15,15 @@ import typer
 from ffncalc.cli import output
 from ffncalc.cli.options import whole_number
 from ffncalc.errors import InputError
-from ffncalc.number import shortened
+from ffncalc.number import read, shortened
 
 if TYPE_CHECKING:
     from ffncalc.report.explain import Explained
 
 MAX_SEED = 2**32 - 1
 PICTURE = 72
+BLOCKS = "▁▂▃▄▅▆▇█"
+ASCII_BLOCKS = str.maketrans(BLOCKS, "_.:-=+*#")
 
 Seed = Annotated[str, typer.Option("--seed", metavar="N", help="Where the random numbers start.")]
 
@@ -34,10 +36,10 @@ def one_thread() -> None:
 
 def seed_number(text: str) -> int:
     """A seed: a whole number from 0 on. Raises InputError."""
-    value = 0 if text.strip("0") == "" and text else whole_number("--seed", text)
-    if value > MAX_SEED:
-        raise InputError(f"--seed is {value}; a whole number from 0 to {MAX_SEED} is wanted")
-    return value
+    value = read(text)
+    if value is None or value.denominator != 1 or value > MAX_SEED:
+        raise InputError(f"--seed is a whole number from 0 to {MAX_SEED}, not {shortened(text)}")
+    return value.numerator
 
 
 def optional(option: str, text: str | None) -> int | None:
@@ -75,7 +77,17 @@ def show(
             from ffncalc.render.explain import document as formulas_of
 
             document = document + formulas_of(list(explained))
-        print(output.text(form, [document]), end="")
+        text = output.text(form, [document])
+        print(text if _has_blocks() else text.translate(ASCII_BLOCKS), end="")
+
+
+def _has_blocks() -> bool:
+    """Whether standard output can write the blocks of a histogram."""
+    try:
+        BLOCKS.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_narrow() -> bool:
@@ -83,7 +95,9 @@ def _is_narrow() -> bool:
     return sys.stdout.isatty() and shutil.get_terminal_size().columns < PICTURE
 
 
-def show_lab(form: str, experiment: str, report: Any, listed: str) -> None:
+def show_lab(
+    form: str, experiment: str, report: Any, listed: str, explained: Iterable[Explained] | None = None
+) -> None:
     """Print the report of an experiment; its CSV has a row for each entry of the field `listed`."""
     from ffncalc.export import flat, lab_data, plain
 
@@ -93,6 +107,7 @@ def show_lab(form: str, experiment: str, report: Any, listed: str) -> None:
         lambda found: lab_data(experiment, found),
         lambda found: [flat(plain(entry)) for entry in getattr(found, listed)],
         f"lab.{experiment}",
+        explained,
     )
 
 

@@ -9,7 +9,19 @@ import typer
 from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
-from ffncalc.cli.options import Asserts, Explain, Format, Head, Json, Models, Strict, Tied, VocabSize, output_format, whole_number
+from ffncalc.cli.options import (
+    Asserts,
+    Explain,
+    Format,
+    Head,
+    Json,
+    Models,
+    Strict,
+    Tied,
+    VocabSize,
+    output_format,
+    whole_number,
+)
 from ffncalc.errors import InputError
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ class Progress:
         self.shown = False
 
     def __call__(self, done: int, of: int) -> None:
+        """Take note of how far it is; show it where a second has passed."""
         now = time.monotonic()
         if now < self.next or not of:
             return

@@ -10,15 +10,19 @@ from ffncalc.errors import InputError
 
 
 def command(
-    params: Annotated[str | None, typer.Option("--params", metavar="N", help="A budget of parameters, such as 7B.")] = None,
+    params: Annotated[
+        str | None, typer.Option("--params", metavar="N", help="A budget of parameters, such as 7B.")
+    ] = None,
     active: Annotated[
-        str | None, typer.Option("--active", metavar="N", help="A budget of active parameters (for experts, with --like).")
+        str | None,
+        typer.Option("--active", metavar="N", help="A budget of active parameters (for experts, with --like)."),
     ] = None,
     flops: Annotated[
         str | None, typer.Option("--flops", metavar="N", help="A budget of forward FLOPs per token, at --seq-len.")
     ] = None,
     like: Annotated[
-        str | None, typer.Option("--like", metavar="MODEL", help="Start from this config (default: a LLaMA-like decoder).")
+        str | None,
+        typer.Option("--like", metavar="MODEL", help="Start from this config (default: a LLaMA-like decoder)."),
     ] = None,
     d_model: Annotated[
         str | None, typer.Option("--d-model", metavar="VALUES", help="Widths: 2048,4096 or first:last:step.")
@@ -28,13 +32,16 @@ def command(
         str | None, typer.Option("--heads", metavar="VALUES", help="Query heads (default: d_model / 128).")
     ] = None,
     kv_heads: Annotated[
-        str | None, typer.Option("--kv-heads", metavar="VALUES", help="Key/value heads (default: as many as query heads).")
+        str | None,
+        typer.Option("--kv-heads", metavar="VALUES", help="Key/value heads (default: as many as query heads)."),
     ] = None,
     d_ff: Annotated[
         str | None, typer.Option("--d-ff", metavar="VALUES", help="Hidden widths (default: by the FFN's rule).")
     ] = None,
     d_head: Annotated[str | None, typer.Option("--d-head", metavar="N", help="Width of a head (default: 128).")] = None,
-    vocab: Annotated[str | None, typer.Option("--vocab", metavar="VALUES", help="Vocabularies (default: 32,000).")] = None,
+    vocab: Annotated[
+        str | None, typer.Option("--vocab", metavar="VALUES", help="Vocabularies (default: 32,000).")
+    ] = None,
     ffn: Annotated[
         str,
         typer.Option("--ffn", metavar="relu|gelu|swish|glu|bilinear|reglu|geglu|swiglu|relu2", help="The FFN."),
@@ -70,10 +77,16 @@ def command(
 
     form = "yaml" if format == "yaml" and not json else output_format(format, json)
     if like and (tied is not None or ffn != "swiglu"):
-        raise InputError("--like takes the FFN and the tie from that config; leave --ffn and --tied away, or change the file")
+        raise InputError(
+            "--like takes the FFN and the tie from that config; leave --ffn and --tied away, or change the file"
+        )
     bar = Progress("widths and heads")
     report = size(
-        **{name: whole_number(f"--{name}", text) for name, text in (("params", params), ("active", active), ("flops", flops)) if text},
+        **{
+            name: whole_number(f"--{name}", text)
+            for name, text in (("params", params), ("active", active), ("flops", flops))
+            if text
+        },
         like=like,
         ffn=one_of("--ffn", ffn, VARIANTS),
         d_model=listed("--d-model", d_model, 128),

@@ -118,7 +118,6 @@ def main() -> None:
     The process ends without tearing the interpreter down, and collects no garbage: together a fifth of `import typer`.
     """
     gc.disable()
-    sys.set_int_max_str_digits(0)  # sizes are bounded where they are read; their products are written at any length
     try:
         prepare_streams()
         code = run(sys.argv[1:])

@@ -19,13 +19,18 @@ MOST_ROWS = 1_000_000  # as a table or JSON, which are put together in memory
 
 
 def command(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A bundled name, a file, a folder with config.json, or -.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A bundled name, a file, a folder with config.json, or -.")
+    ],
     sets: Annotated[
         list[str],
-        typer.Option("--set", metavar="NAME=VALUES", help="A size and its values: 16,24,32 or first:last:step. Repeatable."),
+        typer.Option(
+            "--set", metavar="NAME=VALUES", help="A size and its values: 16,24,32 or first:last:step. Repeatable."
+        ),
     ],
     out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Write all rows to a .csv or .parquet file, or to - as CSV.")
+        str | None,
+        typer.Option("--out", metavar="FILE", help="Write all rows to a .csv or .parquet file, or to - as CSV."),
     ] = None,
     numbers: Annotated[
         str | None,
@@ -35,7 +40,9 @@ def command(
     source_len: Annotated[
         str | None, typer.Option("--source-len", metavar="S", help="Rows of an encoder beside a decoder (default: T).")
     ] = None,
-    causal: Annotated[bool, typer.Option("--causal", help="Count only the pairs of tokens that the mask leaves.")] = False,
+    causal: Annotated[
+        bool, typer.Option("--causal", help="Count only the pairs of tokens that the mask leaves.")
+    ] = False,
     passes: Annotated[
         str, typer.Option("--pass", metavar="forward|train|recompute", help="Which passes to count.")
     ] = "forward",
@@ -47,8 +54,8 @@ def command(
 ) -> None:
     """Every number over a grid of sizes; those that follow from others follow, those that are stated stay.
 
-    Sizes are d_model, n_layers, T and the like, or any key that the family reads. Combinations that it refuses (heads that
-    don't divide the width) are left out and counted. A long sweep to a file goes on where it was interrupted.
+    Sizes are d_model, n_layers, T and the like, or any key that the family reads. Combinations that it refuses (heads
+    that don't divide the width) are left out and counted. A long sweep to a file goes on where it was interrupted.
     """
     from ffncalc.cli.models import options_of
     from ffncalc.edit import base
@@ -86,7 +93,9 @@ def to_file(where: Space, out: str) -> None:
     from ffncalc.search.files import write
 
     bar = Progress("points")
-    written = write(where, out, bar, lambda rows: complain("note", f"{out}: going on after {rows:,} rows that are there"))
+    written = write(
+        where, out, bar, lambda rows: complain("note", f"{out}: going on after {rows:,} rows that are there")
+    )
     bar.finish()
     left_out(written.refused, written.why)
     print(f"{out}: {written.rows:,} rows")
@@ -121,7 +130,9 @@ def shown(where: Space, form: str, chosen: list[str]) -> None:
     from ffncalc.search.table import over_grid
 
     if points(where.axes) > MOST_ROWS:
-        raise InputError(f"{points(where.axes):,} combinations are too many to show; --out FILE.csv (or .parquet) writes them")
+        raise InputError(
+            f"{points(where.axes):,} combinations are too many to show; --out FILE.csv (or .parquet) writes them"
+        )
     if form != "json" and not chosen:
         where = where._replace(numbers=tuple(name for name in where.numbers if name in IN_A_TABLE))
     report = over_grid(where)

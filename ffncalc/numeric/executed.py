@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -48,15 +49,15 @@ class Gradient(NamedTuple):
     """The gradient of Σ y·dy in one array: its length, and its slope along a random direction, twice.
 
     `slope` is from the backward pass, `measured` from two runs in float64; `error` is their difference relative to the
-    length.
+    length. A number that overflowed is None.
     """
 
     name: str
     shape: tuple[int, ...]
-    norm: float
-    slope: float
-    measured: float
-    error: float
+    norm: float | None
+    slope: float | None
+    measured: float | None
+    error: float | None
     agrees: bool
 
 
@@ -163,4 +164,5 @@ def checked(
 
     for name, slope in check_gradients(loss, arrays, exact, seed).items():
         shape = grads[name].shape[1:] if name == "x" and len(rows) == 1 else grads[name].shape
-        yield Gradient(name, shape, slope.norm, slope.backward, slope.measured, slope.error, slope.error <= limit)
+        numbers = (slope.norm, slope.backward, slope.measured, slope.error)
+        yield Gradient(name, shape, *(n if math.isfinite(n) else None for n in numbers), slope.error <= limit)

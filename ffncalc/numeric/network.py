@@ -1,4 +1,4 @@
-"""What `ffncalc forward` runs: some blocks one after the other, or one FFN alone, on rows of a stream (batch, T, d_model).
+"""What `ffncalc forward` runs: some blocks one after the other, or one FFN alone, on a stream (batch, T, d_model).
 
 The arrays of the only part have that part's names ("q.weight"); of several, "layers.0." and so on stands before them.
 """

@@ -1,11 +1,11 @@
 """A model's own structure at a small width: the same sublayers in the same proportions, few enough numbers to run.
 
-What comes out is a `spec.Layer` again, its sizes expressions, so that the counts of the small layer are read off the very
-operations that the calculator counts for the large one.
+What comes out is a `spec.Layer` again, its sizes expressions, so that the counts of the small layer are read off the
+very operations that the calculator counts for the large one.
 
     FFN      d_ff / d_model as in the model, to the nearest whole number, unless a width is given
-    heads    n_heads / n_kv_heads as in the model; d_head even and at least 8; of the larger half of the numbers of heads
-             that fit, the one with n_heads·d_head / d_model nearest to the model's
+    heads    n_heads / n_kv_heads as in the model; d_head even and at least 8; of the larger half of the numbers of
+             heads that fit, the one with n_heads·d_head / d_model nearest to the model's
     experts  at most 8, of which at most 2 run for a token; shared experts as wide beside a routed one as in the model
 """
 

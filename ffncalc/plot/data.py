@@ -49,7 +49,7 @@ class Lines(NamedTuple):
 
 
 def cost(start: edit.Base, longest: int = LONGEST) -> Cost:
-    """A model's cost per token at lengths from 64 up to `longest`, evenly apart on a log scale, its crossover among them."""
+    """A model's cost per token at lengths from 64 up to `longest`, evenly apart on a log scale."""
     model = edit.model_of(start, {})
     found = flops_report.flops(model).crossover_seq_len
     lengths = sorted({round(64 * (longest / 64) ** (i / 96)) for i in range(97)} if longest > 64 else {1, longest})
@@ -82,7 +82,9 @@ def read_sweep(path: str) -> dict[str, list[int]]:
     except (ValueError, KeyError, csv.Error) as error:
         raise InputError(f"{path}: not a file that `ffncalc sweep` wrote: {error}") from None
     if not columns or not any("." in name for name in columns) or not next(iter(columns.values())):
-        raise InputError(f"{path}: not a file that `ffncalc sweep` wrote: want columns of sizes and of numbers, such as params.total")
+        raise InputError(
+            f"{path}: not a file that `ffncalc sweep` wrote: want columns of sizes and of numbers, such as params.total"
+        )
     return columns
 
 
@@ -118,7 +120,8 @@ def lines(columns: dict[str, list[int]], x: str | None, y: str | None) -> Lines:
         points = list(group)
         found[_label(others, key)] = ([row[-2] for row in points], [row[-1] for row in points])
     if len(found) > MOST_LINES:
-        raise InputError(f"{len(found):,} lines are too many to tell apart; sweep {', '.join(others)} over at most {MOST_LINES} combinations")
+        most = f"sweep {', '.join(others)} over at most {MOST_LINES} combinations"
+        raise InputError(f"{len(found):,} lines are too many to tell apart; {most}")
     return Lines(x, y, found)
 
 
@@ -132,7 +135,8 @@ def _one(option: str, name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, n=1)
-    raise InputError(f"{option}: the file has no {name!r}; " + (f"did you mean {near[0]}?" if near else f"it has {', '.join(names[:8])}"))
+    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(names[:8])}"
+    raise InputError(f"{option}: the file has no {name!r}; {hint}")
 
 
 def bases(models: Sequence[str]) -> Iterator[edit.Base]:

@@ -1,4 +1,4 @@
-"""Pictures by matplotlib, the one module that imports it. Told apart by line styles and hatching, so that grey is enough."""
+"""Pictures by matplotlib, in the one module that imports it. Line styles and hatching tell things apart in grey."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 5.2, 3.9  # inches of one panel
 
 
 def checked(path: str) -> str:
-    """The ending of a picture's name. Raises InputError for one that can't be drawn, and where matplotlib is missing."""
+    """The ending of a picture's name. Raises InputError for one that can't be drawn, and without matplotlib."""
     kind = os.path.splitext(path)[1].lower()
     if kind not in KINDS:
         raise InputError(f"{path}: want a name that ends in {', '.join(KINDS)}")
@@ -42,8 +42,12 @@ def _figure(width: float, height: float) -> Figure:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("pictures need matplotlib: pip install 'ffncalc[plot]'; without --out there is a plain plot") from None
-    matplotlib.rcParams.update({"svg.hashsalt": "ffncalc", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+        raise InputError(
+            "pictures need matplotlib: pip install 'ffncalc[plot]'; without --out there is a plain plot"
+        ) from None
+    matplotlib.rcParams.update(
+        {"svg.hashsalt": "ffncalc", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    )
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -66,7 +70,8 @@ def page(figure: Figure) -> str:
     figure.savefig(out, format="svg", metadata={"Date": None})
     svg = out.getvalue()
     svg = svg[svg.index("<svg") :]
-    return f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>ffncalc</title></head>\n<body>\n{svg}</body></html>\n'
+    head = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>ffncalc</title></head>\n'
+    return f"{head}<body>\n{svg}</body></html>\n"
 
 
 def panels(n: int, columns: int = 3) -> tuple[Figure, list[Any]]:
@@ -122,11 +127,19 @@ def _cost(axis: Any, cost: Cost) -> None:
     if cost.crossover and cost.lengths[0] <= cost.crossover <= cost.lengths[-1]:
         axis.axvline(cost.crossover, color="0.6", linestyle=":", linewidth=1)
         at = (cost.crossover, axis.get_ylim()[0])
-        is_right = cost.crossover**2 > cost.lengths[0] * cost.lengths[-1]  # in the right half, the text goes to its left
-        style = {"xytext": (-3 if is_right else 3, 4), "textcoords": "offset points", "ha": "right" if is_right else "left"}
+        is_right = (
+            cost.crossover**2 > cost.lengths[0] * cost.lengths[-1]
+        )  # in the right half, the text goes to its left
+        style = {
+            "xytext": (-3 if is_right else 3, 4),
+            "textcoords": "offset points",
+            "ha": "right" if is_right else "left",
+        }
         axis.annotate(f"attention = FFN at T = {cost.crossover:,.0f}", at, va="bottom", **style)
     axis.set_title(cost.model)
-    axis.legend(loc="upper left", framealpha=1, edgecolor="none")  # opaque: the mark of the crossover may pass behind it
+    axis.legend(
+        loc="upper left", framealpha=1, edgecolor="none"
+    )  # opaque: the mark of the crossover may pass behind it
 
 
 def params(models: Sequence[Stacked]) -> Figure:
@@ -147,7 +160,17 @@ def _bars(axis: Any, names: Sequence[str], parts: Sequence[dict[str, int]], note
     for part, (grey, hatch) in PARTS.items():
         heights = [entry[part] for entry in parts]
         if any(heights):
-            axis.bar(names, heights, 0.6, bottom=bottoms, color=grey, hatch=hatch, edgecolor="black", linewidth=0.5, label=part)
+            axis.bar(
+                names,
+                heights,
+                0.6,
+                bottom=bottoms,
+                color=grey,
+                hatch=hatch,
+                edgecolor="black",
+                linewidth=0.5,
+                label=part,
+            )
             bottoms = [a + b for a, b in zip(bottoms, heights, strict=True)]
     for i, total in enumerate(bottoms):
         note = f"{scaled(total)}\n({notes[i]})" if notes else scaled(total)
@@ -163,7 +186,15 @@ def sweep(drawn: Lines) -> Figure:
     figure, (axis,) = panels(1)
     figure.set_size_inches(WIDTH * 1.4, HEIGHT * 1.2)
     for (name, (x, y)), (style, marker, grey) in zip(drawn.lines.items(), _styles(), strict=False):
-        axis.plot(x, y, color=grey, linestyle=style, marker=marker if len(x) <= 40 else None, markersize=4, label=name or drawn.y)
+        axis.plot(
+            x,
+            y,
+            color=grey,
+            linestyle=style,
+            marker=marker if len(x) <= 40 else None,
+            markersize=4,
+            label=name or drawn.y,
+        )
     axis.set_xlabel(f"{drawn.x}{unit(drawn.x)}")
     axis.set_ylabel(f"{drawn.y}{unit(drawn.y)}")
     labelled(axis.xaxis, full)
@@ -185,4 +216,3 @@ def unit(name: str) -> str:
     if name.startswith("flops."):
         return " (FLOPs per token)" if name.startswith("flops.per_token") else " (FLOPs)"
     return " (tokens)" if name in ("T", "S", "seq_len", "source_len") else ""
-

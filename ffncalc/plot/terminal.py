@@ -22,7 +22,9 @@ def flops(costs: Sequence[Cost]) -> str:
 def _cost(cost: Cost) -> str:
     lines = {"FFN": (cost.lengths, cost.ffn), "attention": (cost.lengths, cost.attention)}
     cross = f"; attention overtakes the FFN at T = {cost.crossover:,.0f}" if cost.crossover else ""
-    return chart(f"{cost.model}: forward FLOPs per token over the context length T (tokens), log scales{cross}", lines, logs=True)
+    return chart(
+        f"{cost.model}: forward FLOPs per token over the context length T (tokens), log scales{cross}", lines, logs=True
+    )
 
 
 def sweep(drawn: Lines) -> str:
@@ -34,11 +36,16 @@ def sweep(drawn: Lines) -> str:
 def params(models: Sequence[Stacked]) -> str:
     """Components as bars: of one layer, and in total."""
     text = []
-    for title, bars in (("one layer", {m.model: m.layer for m in models}), ("in total", {m.model: m.total for m in models})):
+    for title, bars in (
+        ("one layer", {m.model: m.layer for m in models}),
+        ("in total", {m.model: m.total for m in models}),
+    ):
         largest = max(sum(parts.values()) for parts in bars.values()) or 1
         width = max(map(len, bars))
         text.append(f"parameters, {title}")
-        text += [f"{name:<{width}} |{_bar(parts, largest)} {scaled(sum(parts.values()))}" for name, parts in bars.items()]
+        text += [
+            f"{name:<{width}} |{_bar(parts, largest)} {scaled(sum(parts.values()))}" for name, parts in bars.items()
+        ]
     shown = [part for part in BLOCKS if any(m.total[part] or m.layer[part] for m in models)]
     return "\n".join([*text, "  ".join(f"{BLOCKS[part]} {part}" for part in shown)]) + "\n"
 

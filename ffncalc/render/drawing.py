@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ffncalc.render.document import Document, Line
 
@@ -44,7 +44,9 @@ def real(value: float | None, width: int = 8) -> str:
     return (f"{value:.4f}" if plain else f"{value:.1e}").rjust(width)
 
 
-def plot(curves: Mapping[str, Curve], width: int = WIDTH, height: int = 16, label: str = "{:.1f}") -> list[str]:
+def plot(
+    curves: Mapping[str, Curve], width: int = WIDTH, height: int = 16, label: Callable[[float], str] = "{:.1f}".format
+) -> list[str]:
     """Curves of points (x, y) by the character that draws them; of two at one place, the first one is seen.
 
     The left edge is labelled with y, the bottom with x; where 0 is inside, its row and column are drawn.
@@ -56,7 +58,7 @@ def plot(curves: Mapping[str, Curve], width: int = WIDTH, height: int = 16, labe
     for mark, curve in reversed(list(curves.items())):
         for px, py in curve:
             rows[height - 1 - _place(py, y, height)][_place(px, x, width)] = mark
-    edge = [label.format(y[1] - (y[1] - y[0]) * i / (height - 1)) if i % 5 == 0 else "" for i in range(height)]
+    edge = [label(y[1] - (y[1] - y[0]) * i / (height - 1)) if i % 5 == 0 else "" for i in range(height)]
     left = max(map(len, edge))
     lines = [f"{text.rjust(left)} |{''.join(row)}".rstrip() for text, row in zip(edge, rows, strict=True)]
     ends = f"{x[0]:g}", f"{x[1]:g}"

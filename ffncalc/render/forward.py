@@ -122,4 +122,10 @@ def gradient_row(g: Gradient) -> tuple[str, ...]:
     """One gradient as cells."""
     slopes = real(g.norm), real(g.slope), real(g.measured)
     verdict = "agrees" if g.agrees else "differs"
-    return g.name.removeprefix("layers."), shape(g.shape), *slopes, f"{g.error:.0e}", verdict
+    return (
+        g.name.removeprefix("layers."),
+        shape(g.shape),
+        *slopes,
+        "-" if g.error is None else f"{g.error:.0e}",
+        verdict,
+    )

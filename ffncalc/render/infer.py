@@ -38,8 +38,14 @@ def _listed(names: Sequence[str]) -> str:
 def _ways(title: str, origins: Sequence[Origin]) -> Document:
     if not origins:
         return [Line(title, headline=True), Line("No rule with a multiplier up to 4 gives it.")]
-    rows = tuple((o.rule, o.multiplier and f"{o.multiplier:g}", o.multiple_of, o.round, ", ".join(o.used_by)) for o in origins[:SHOWN])
-    blocks: Document = [Line(title, headline=True), Table(("rule", "multiplier", "multiple of", "round", "stated by"), rows)]
+    rows = tuple(
+        (o.rule, o.multiplier and f"{o.multiplier:g}", o.multiple_of, o.round, ", ".join(o.used_by))
+        for o in origins[:SHOWN]
+    )
+    blocks: Document = [
+        Line(title, headline=True),
+        Table(("rule", "multiplier", "multiple of", "round", "stated by"), rows),
+    ]
     if len(origins) > SHOWN:
         blocks.append(Line(f"The likeliest {SHOWN} of {len(origins):,} ways; --json lists all."))
     return blocks

@@ -15,11 +15,18 @@ LABELS = {"params": "parameters", "active": "active parameters", "flops": "FLOPs
 def document(report: Found) -> Document:
     """The nearest config, all that are proposed, and the space that was searched."""
     best = report.candidates[0]
-    shown = [name for name in best.dims if any(c.dims[name] != best.dims["d_head"] or name != "d_head" for c in report.candidates)]
+    shown = [
+        name
+        for name in best.dims
+        if any(c.dims[name] != best.dims["d_head"] or name != "d_head" for c in report.candidates)
+    ]
     columns = (*shown, "parameters", *(["active"] if _has_experts(report) else []), "FLOPs per token", "off by")
     rows = tuple(_row(candidate, shown, _has_experts(report)) for candidate in report.candidates)
+    headline = (
+        f"{len(rows)} configs nearest to {scaled(report.budget)} {LABELS[report.kind]} of {report.points:,} searched"
+    )
     return [
-        Line(f"{len(rows)} configs nearest to {scaled(report.budget)} {LABELS[report.kind]} of {report.points:,} searched", headline=True),
+        Line(headline, headline=True),
         Table(columns, rows),
         Line(f"Searched: {space_text(report.space)}."),
         Line("--format yaml prints the first as a config; --out FILE saves it."),
@@ -63,5 +70,7 @@ def yaml_text(candidate: Candidate, name: str) -> str:
     flops = f", {candidate.flops_per_token:,} FLOPs per token" if candidate.flops_per_token else ""
     head = f"# {total:,} parameters ({scaled(total)}){flops}; `ffncalc params {name}.yaml` counts them\n"
     body = {"family": None, "model_type": None, "name": name, **candidate.config}
-    text: str = yaml.safe_dump({k: v for k, v in body.items() if v is not None}, sort_keys=False, default_flow_style=None)
+    text: str = yaml.safe_dump(
+        {k: v for k, v in body.items() if v is not None}, sort_keys=False, default_flow_style=None
+    )
     return head + text

@@ -20,5 +20,7 @@ def document(report: Sweep) -> Document:
         Table(tuple(columns), tuple(zip(*columns.values(), strict=True))),
     ]
     if report.rows > SHOWN:
-        blocks.append(Line(f"The first {SHOWN} rows; --out FILE.csv (or .parquet) writes all {report.rows:,}, with every number."))
+        blocks.append(
+            Line(f"The first {SHOWN} rows; --out FILE.csv (or .parquet) writes all {report.rows:,}, with every number.")
+        )
     return blocks

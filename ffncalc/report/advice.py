@@ -1,11 +1,11 @@
 """Advice on widths: what published guidance on shapes and hardware says of a model's sizes. Advice, never an error.
 
-Sources. CODESIGN: Anthony et al. 2024, "The Case for Co-Designing Model Architectures with Hardware", arXiv:2401.14489: the
-vocabulary, d_model / t and d_model / n_heads should hold powers of two up to 64, and the heads should divide by t, the
-degree of tensor parallelism; the 8/3 of a gated FFN usually breaks the alignment and is worth rounding. NVIDIA: "Matrix
-Multiplication Background User's Guide": on an A100 tensor cores are fed best by sizes that are multiples of 128 bytes, 64
-numbers of 16 bits. MEGATRON: Megatron-LM's --make-vocab-size-divisible-by, which pads the vocabulary to a multiple of 128
-times t.
+Sources. CODESIGN: Anthony et al. 2024, "The Case for Co-Designing Model Architectures with Hardware",
+arXiv:2401.14489: the vocabulary, d_model / t and d_model / n_heads should hold powers of two up to 64, and the heads
+should divide by t, the degree of tensor parallelism; the 8/3 of a gated FFN usually breaks the alignment and is worth
+rounding. NVIDIA: "Matrix Multiplication Background User's Guide": on an A100 tensor cores are fed best by sizes that
+are multiples of 128 bytes, 64 numbers of 16 bits. MEGATRON: Megatron-LM's --make-vocab-size-divisible-by, which pads
+the vocabulary to a multiple of 128 times t.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEGATRON = "Megatron-LM, --make-vocab-size-divisible-by"
 
 
 class Advice(NamedTuple):
-    """What is said of one size: whether it is met, and the nearest value at which it would be (None where there is none)."""
+    """What is said of one size: whether it is met, and the nearest value at which it would be (None: it is)."""
 
     size: str
     value: int
@@ -50,7 +50,9 @@ def _advice(sizes: dict[str, Any], t: int) -> Iterator[Advice]:
         yield _multiple("d_model", d, 64, "a multiple of 64: whole 128-byte rows of 16-bit numbers", NVIDIA)
         yield _multiple("d_model", d, 64 * t, f"a multiple of 64 on each of {t} devices", CODESIGN)
     for width in _each(sizes["d_ff"]):
-        yield _multiple("d_ff", width, 128, "a multiple of 128, two such rows; 8/3 x d rarely is one by itself", CODESIGN)
+        yield _multiple(
+            "d_ff", width, 128, "a multiple of 128, two such rows; 8/3 x d rarely is one by itself", CODESIGN
+        )
         yield _multiple("d_ff", width, 64 * t, f"a multiple of 64 on each of {t} devices", CODESIGN)
     for d_head in _each(sizes["d_head"]):
         yield _multiple("d_head", d_head, 64, "a multiple of 64, so that scores are made of whole rows", CODESIGN)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ffncalc.errors import InputError
-from ffncalc.expr import ONE, ZERO, Expr, size, total
+from ffncalc.expr import ONE, Expr, size, total
 from ffncalc.hidden import MAX_FLOAT
 from ffncalc.model import LayerOps, Model
 from ffncalc.number import ratio
@@ -148,9 +148,10 @@ def _placed(model: Model, work: Workload, row: str) -> Iterator[Placed]:
 
 
 def _sum(placed: Iterable[Placed]) -> Kinds:
-    kinds: Kinds = dict.fromkeys(KINDS, ZERO)
+    parts: dict[str, list[Expr]] = {kind: [] for kind in KINDS}
     for kind, number in placed:
-        kinds[kind] = kinds[kind] + number
+        parts[kind].append(number)
+    kinds = {kind: total(numbers) for kind, numbers in parts.items()}
     return kinds | {"total": total(kinds.values())}
 
 

@@ -1,8 +1,8 @@
 """Where a hidden width may have come from: every rule, multiplier and multiple that gives it, the likeliest first.
 
-All multiples that the width has are tried, with all multipliers of `MULTIPLIERS` and without one; a width is also tried as
-the sum of gate and up, which some tables and configs print (Gemma's 49,152, OLMo's 22,016, Qwen-1's doubled). Who has the
-width is looked up in the bundled configs.
+All multiples that the width has are tried, with all multipliers of `MULTIPLIERS` and without one; a width is also
+tried as the sum of gate and up, which some tables and configs print (Gemma's 49,152, OLMo's 22,016, Qwen-1's
+doubled). Who has the width is looked up in the bundled configs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUNDINGS = {"llama": ("up",), "8/3": ("down",), "matched": ("nearest",), "4d":
 
 
 class Origin(NamedTuple):
-    """One way to a width: the rule, its multiplier (None: without one), the multiple it rounds to (None: it doesn't)."""
+    """One way to a width: the rule, its multiplier (None: without), the multiple it rounds to (None: it doesn't)."""
 
     rule: str
     multiplier: float | None
@@ -55,7 +55,9 @@ def infer(d_model: int, d_ff: int) -> Inferred:
     half_used = _users(stated, half)
     halves = origins(d_model, half, stated) if half else ()
     is_sum = bool(half_used) or any(origin.multiplier is None and origin.multiple_of != half for origin in halves[:1])
-    return Inferred(d_model, d_ff, origins(d_model, d_ff, stated), _users(stated, d_ff), halves if is_sum else (), half_used)
+    return Inferred(
+        d_model, d_ff, origins(d_model, d_ff, stated), _users(stated, d_ff), halves if is_sum else (), half_used
+    )
 
 
 class _Stated(NamedTuple):
@@ -105,7 +107,9 @@ def _ways(d: int, d_ff: int) -> Iterator[Origin]:
                 yield from _ways_by(d, d_ff, rule, multiplier, rounding, multiples)
 
 
-def _ways_by(d: int, d_ff: int, rule: str, multiplier: float | None, rounding: str, multiples: list[int]) -> Iterator[Origin]:
+def _ways_by(
+    d: int, d_ff: int, rule: str, multiplier: float | None, rounding: str, multiples: list[int]
+) -> Iterator[Origin]:
     before = _unrounded(d, rule, multiplier)
     if before == d_ff and rule == "4d":
         yield Origin(rule, multiplier, None, rounding, d_ff, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ffncalc import bundled
 from ffncalc.blocks.ffn import ffn as ffn_ops
@@ -18,6 +18,9 @@ from ffncalc.numeric.experiments.variants import Output, run
 from ffncalc.numeric.feedforward import VARIANTS
 from ffncalc.ops import Op, active, macs_per_row, parameters
 from ffncalc.spec import Attention, Ffn, Layer
+
+if TYPE_CHECKING:
+    from ffncalc.report.explain import Explained
 
 EXPERIMENT = "shazeer-"  # the bundled configs of the matched experiment
 MAX_TOKENS = 4096
@@ -102,6 +105,18 @@ def _matched(name: str, ffn: Ffn, d_model: Expr, output: Output) -> Matched:
         log_perplexity=published.get("log_perplexity"),
         run=output,
     )
+
+
+def explain_variants(report: Report) -> Iterator[Explained]:
+    """The parameters and FLOPs of each variant with their formulas."""
+    from ffncalc.report.explain import Explained
+
+    for one in report.matched:
+        model = load(f"{EXPERIMENT}{one.variant}")
+        ops = operations(_first_ffn(model), model.spec.d_model)
+        for name, number in (("params", parameters(ops)), ("flops", total(2 * macs_per_row(op) for op in ops))):
+            leaves = tuple(number.leaves())
+            yield Explained(f"{one.variant}.{name}", number.formula(), number.substituted(), number.value, None, leaves)
 
 
 # ---- who uses what

@@ -1,7 +1,7 @@
 """The configs nearest to a budget of parameters, active parameters or FLOPs per token: every point of a stated space.
 
-float64 ranks, cell by cell and a slab at a time; what is kept is counted anew in whole numbers, and every config that is
-proposed has been loaded and counted like any other.
+float64 ranks, cell by cell and a slab at a time; what is kept is counted anew in whole numbers, and every config that
+is proposed has been loaded and counted like any other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Candidate(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search found: the budget (a kind of `BUDGETS` and its value), the space, its points, the nearest configs."""
+    """What a search found: the budget (one of `BUDGETS`, and its value), the space, its points, the nearest configs."""
 
     kind: str
     budget: int
@@ -81,12 +81,14 @@ def size(
 ) -> Found:
     """The configs nearest to one budget: parameters, active parameters, or forward FLOPs per token at `seq_len`.
 
-    It starts from a LLaMA-like decoder (32,000 words, untied, heads of 128, d_ff by LLaMA's rule), or from `like`, whose
-    stated sizes stay unless a list is given for them. `aspect` bounds d_model / n_layers; `tensor_parallel` has to divide
-    the heads, d_ff and the vocabulary. Raises InputError for an empty space, and where nothing is within `within` (a
-    share) of the budget: the error says which limits bind, and what the nearest is.
+    It starts from a LLaMA-like decoder (32,000 words, untied, heads of 128, d_ff by LLaMA's rule), or from `like`,
+    whose stated sizes stay unless a list is given for them. `aspect` bounds d_model / n_layers; `tensor_parallel` has
+    to divide the heads, d_ff and the vocabulary. Raises InputError for an empty space, and where nothing is within
+    `within` (a share) of the budget: the error says which limits bind, and what the nearest is.
     """
-    budgets = {name: value for name, value in (("params", params), ("active", active), ("flops", flops)) if value is not None}
+    budgets = {
+        name: value for name, value in (("params", params), ("active", active), ("flops", flops)) if value is not None
+    }
     if len(budgets) != 1:
         raise InputError("want one budget: --params, --active or --flops (per token)")
     kind, budget = next(iter(budgets.items()))
@@ -98,7 +100,15 @@ def size(
         d_head = found if isinstance(found, int) else 128
     bounds = aspect or (None if d_model and n_layers else lim.ASPECT)
     limits = Limits(
-        d_model or lim.D_MODEL, n_layers or lim.N_LAYERS, n_heads, n_kv_heads, d_ff, n_vocab, d_head or 128, tensor_parallel, bounds
+        d_model or lim.D_MODEL,
+        n_layers or lim.N_LAYERS,
+        n_heads,
+        n_kv_heads,
+        d_ff,
+        n_vocab,
+        d_head or 128,
+        tensor_parallel,
+        bounds,
     )
     where = Space(start, (), Workload(seq_len), (BUDGETS[kind],))
     near, count = nearest(where, budget, limits, keep, report)
@@ -112,7 +122,7 @@ def size(
 def nearest(
     where: Space, budget: int, limits: Limits, keep: int, report: Callable[[int, int], None]
 ) -> tuple[list[_Near], int]:
-    """The `keep` points nearest to the budget (of equally near ones, the shallower and narrower), and how many were searched."""
+    """The `keep` points nearest to the budget (of equals, the shallower first), and how many were searched."""
     dropped: Counter[str] = Counter()
     searched, best = 0, _Best(budget, keep)
     listed = list(lim.parts(where.start, limits, dropped))

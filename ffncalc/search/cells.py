@@ -1,9 +1,10 @@
 """A space in cells, in each of which every number is a polynomial with whole coefficients.
 
-A size is *plain* where the numbers hold it as it is, as a factor, and nothing looks at its value: its values are then put
-into the polynomial. All others (those that other sizes follow from, or that decide what a layer looks like) are
+A size is *plain* where the numbers hold it as it is, as a factor, and nothing looks at its value: its values are then
+put into the polynomial. All others (those that other sizes follow from, or that decide what a layer looks like) are
 *structural*: the config is resolved for each combination of their values, one cell each. Which are which is found by
-reading the config with values that note who looks at them (`ffncalc.search.swept`), for the space and again in each cell.
+reading the config with values that note who looks at them (`ffncalc.search.swept`), for the space and again in each
+cell.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from ffncalc.search.swept import Swept, Trace, swept
 # {powers of the plain sizes: coefficient}; {(1, 0): 3} of (n_layers, d_ff) is 3·n_layers
 Polynomial = dict[tuple[int, ...], int]
 
-_CANDIDATES = frozenset(WORKLOAD).union(*map(spellings, WORDS))  # a key that only one family has is never taken for plain
+_CANDIDATES = frozenset(WORKLOAD).union(
+    *map(spellings, WORDS)
+)  # a key that only one family has is never taken for plain
 
 
 class Cell(NamedTuple):
@@ -51,7 +54,9 @@ class Split(NamedTuple):
 
 def split(where: Space, points: Iterable[Point] | None = None) -> Split:
     """Which axes are plain, at the first of `points` (the space's own) that is accepted; none where no early one is."""
-    base = _first_accepted(where, points or (_named(where.axes, v) for v in product(*(axis.values for axis in where.axes))))
+    base = _first_accepted(
+        where, points or (_named(where.axes, v) for v in product(*(axis.values for axis in where.axes)))
+    )
     tried = tuple(axis for axis in where.axes if base and axis.name in _CANDIDATES and min(axis.values) >= 1)
     plain: tuple[Axis, ...] = ()
     if base and tried:
@@ -73,8 +78,10 @@ def _first_accepted(where: Space, among: Iterable[Point]) -> Point | None:
     return None
 
 
-def _holds(where: Space, base: Point, tried: Sequence[Axis], numbers: dict[str, Polynomial], plain: Sequence[Axis]) -> bool:
-    """Whether the polynomials give what counting gives with all plain sizes at their largest: a check on the tracing."""
+def _holds(
+    where: Space, base: Point, tried: Sequence[Axis], numbers: dict[str, Polynomial], plain: Sequence[Axis]
+) -> bool:
+    """Whether the polynomials give what counting gives with all plain sizes at their largest: it checks the tracing."""
     point = {**base, **{axis.name: max(axis.values) for axis in plain}}
     try:
         counted = numbers_at(where, point)
@@ -96,7 +103,7 @@ def cells(where: Space, parts: Split, start: int = 0) -> Iterator[Iterator[Cell 
 
 
 def cell(where: Space, point: Point, plain: tuple[Axis, ...]) -> Iterator[Cell | Refused]:
-    """The cell at one combination of the structural sizes; several, where a size that is plain elsewhere is not so here."""
+    """The cell at one combination of the structural sizes; several, where a size that is plain elsewhere isn't here."""
     trace = Trace()
     refused = ""
     numbers: dict[str, Polynomial] = {}
@@ -125,14 +132,14 @@ def _polynomials(where: Space, point: Point, plain: Sequence[Axis], trace: Trace
 
 
 def polynomial(number: Expr, names: Sequence[str]) -> Polynomial:
-    """An expression over the sizes called `names`: leaves that are one of them keep its power, all others are numbers."""
+    """An expression over the sizes called `names`: leaves that are one of them stay, all others are numbers."""
     found: Polynomial = {}
     for monomial, coefficient in number.terms.items():
         powers = [0] * len(names)
         factor = int.__add__(coefficient, 0)
         for leaf in monomial:
             if isinstance(leaf.value, Swept) and leaf.value.is_size:
-                powers[names.index(*leaf.value.names)] += 1
+                powers[names.index(next(iter(leaf.value.names)))] += 1
             else:
                 factor *= _number(leaf.value)
         key = tuple(powers)

@@ -1,11 +1,12 @@
 """A sweep over columns: row i is the config with the i-th value of every size, instead of a grid of all combinations.
 
-The combinations of structural sizes that stand in the rows are resolved once each; a row then looks its coefficients up.
+The combinations of structural sizes that stand in the rows are resolved once each; a row then looks its coefficients
+up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -14,43 +15,58 @@ import numpy as np
 from ffncalc import edit
 from ffncalc.errors import InputError
 from ffncalc.search.cells import Cell, Refused, Split, cell, split
-from ffncalc.search.polynomial import CHUNK, Array, Powers, evaluate, fits, nested
-from ffncalc.search.space import Axis, Point, Space, space
+from ffncalc.search.polynomial import CHUNK, LIMIT, Array, Powers, evaluate, fits, nested
+from ffncalc.search.space import Space, space
 from ffncalc.workload import Workload
 
 _TABLE = 2**24  # values below this are found and numbered by looking them up, larger ones by sorting
 
 
 class Lookup(NamedTuple):
-    """One number in every cell: the steps that give it, with tables of coefficients in them, and the type of its values."""
+    """One number in every cell: the steps that give it, with tables of coefficients, and the largest of each table."""
 
     step: Any
-    type: Any
+    most: dict[Powers, int]
+
+    def fits(self, largest: Sequence[int]) -> bool:
+        """Whether int64 holds it in every cell, for sizes up to these."""
+        return fits(self.most, largest)
 
 
 def over_columns(
     start: edit.Base, sizes: Mapping[str, Sequence[int]], work: Workload, numbers: Sequence[str]
 ) -> tuple[dict[str, Array], list[Refused]]:
-    """The columns, those of the numbers after those of the sizes, without the rows that the family refuses, and these."""
+    """The columns of sizes, then those of numbers, without the rows that the family refuses; and what was refused."""
     columns = {name: _column(name, values) for name, values in sizes.items()}
     if len({len(column) for column in columns.values()}) > 1:
         raise InputError(f"columns of unequal length: {', '.join(f'{n} {len(c):,}' for n, c in columns.items())}")
-    ends = {name: (int(column.min()), int(column.max())) for name, column in columns.items()}
-    where = space(start, ends, work, numbers)
-    parts = split(where, _first_rows(columns))
-    codes, found = _cells(where, parts, columns)
-    if found is None:  # somewhere a size is plain in one cell and not in another: take none for plain
-        parts = Split(where.axes, ())
-        codes, found = _cells(where, parts, columns)
+    first = {name: column[:1000].tolist() for name, column in columns.items()}
+    where = space(start, first, work, numbers)
+    rows = (dict(zip(first, row, strict=True)) for row in zip(*first.values(), strict=True))
+    found = _counted(where, split(where, rows), columns)
+    if found is None:  # a size is not everywhere what it is in the first rows: take none for plain
+        found = _counted(where, Split(where.axes, ()), columns)
     assert found is not None
-    refused = _counted(found, codes)
-    if refused:
-        kept = np.array([isinstance(entry, Cell) for entry in found])[codes]
-        codes, columns = codes[kept], {name: column[kept] for name, column in columns.items()}
-    if not len(codes):
+    return found
+
+
+def _counted(where: Space, parts: Split, columns: dict[str, Array]) -> tuple[dict[str, Array], list[Refused]] | None:
+    """The columns and what was refused; None where a size that is plain in one row isn't in another."""
+    codes, combinations = combined([columns[axis.name] for axis in parts.structural])
+    cells = _cells(where, parts, combinations)
+    if cells is None:
+        return None
+    rows = len(next(iter(columns.values())))
+    refused = _refused(cells, codes, rows)
+    if len(refused) == len(cells):
         return {}, refused
-    plain = [columns[axis.name] for axis in parts.plain]
-    return columns | values(lookup(found, parts.plain), codes, plain), refused
+    if refused:
+        kept = np.array([isinstance(entry, Cell) for entry in cells])[codes]
+        codes, columns = codes[kept], {name: column[kept] for name, column in columns.items()}
+    found = values(
+        lookup(cells), codes, [columns[axis.name] for axis in parts.plain], len(next(iter(columns.values())))
+    )
+    return None if found is None else (columns | found, refused)
 
 
 def _column(name: str, given: Sequence[int]) -> Array:
@@ -58,11 +74,6 @@ def _column(name: str, given: Sequence[int]) -> Array:
     if column.ndim != 1 or not len(column) or column.dtype.kind not in "iu":
         raise InputError(f"{name}: want a column of one or more whole numbers")
     return column.astype(np.int64, copy=False)
-
-
-def _first_rows(columns: Mapping[str, Array]) -> Iterator[Point]:
-    rows = zip(*(column[:1000].tolist() for column in columns.values()), strict=True)
-    return (dict(zip(columns, row, strict=True)) for row in rows)
 
 
 def numbered(column: Array) -> tuple[Array, Array]:
@@ -76,62 +87,77 @@ def numbered(column: Array) -> tuple[Array, Array]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[column]
 
 
-def _cells(where: Space, parts: Split, columns: Mapping[str, Array]) -> tuple[Array, list[Cell | Refused] | None]:
-    """For each row which cell it is in, and the cells; None for these where one of them isn't a polynomial throughout."""
-    codes, combinations = combined([columns[axis.name] for axis in parts.structural], len(next(iter(columns.values()))))
+def _cells(where: Space, parts: Split, combinations: list[tuple[int, ...]]) -> list[Cell | Refused] | None:
+    """A cell for each combination of the structural sizes; None where one isn't a polynomial throughout."""
     names = [axis.name for axis in parts.structural]
     found: list[Cell | Refused] = []
     for combination in combinations:
         entries = list(islice(cell(where, dict(zip(names, combination, strict=True)), parts.plain), 2))
         if len(entries) > 1:
-            return codes, None
+            return None
         found += entries
-    return codes, found
+    return found
 
 
-def combined(columns: Sequence[Array], rows: int) -> tuple[Array, list[tuple[int, ...]]]:
-    """For each row which combination of values it has, and the combinations that there are."""
-    codes = np.zeros(rows, dtype=np.int64)
+def combined(columns: Sequence[Array]) -> tuple[Array | None, list[tuple[int, ...]]]:
+    """For each row which combination of values it has (None: there is but one), and the combinations that there are."""
+    codes: Array | None = None
     combinations: list[tuple[int, ...]] = [()]
     for column in columns:
         its_values, its_codes = numbered(column)
-        there, codes = numbered(codes * len(its_values) + its_codes)
+        there, codes = numbered(its_codes if codes is None else codes * len(its_values) + its_codes)
         pairs = (divmod(pair, len(its_values)) for pair in there.tolist())
         combinations = [(*combinations[i], int(its_values[j])) for i, j in pairs]
     return codes, combinations
 
 
-def _counted(found: Sequence[Cell | Refused], codes: Array) -> list[Refused]:
-    if all(isinstance(entry, Cell) for entry in found):
+def _refused(cells: Sequence[Cell | Refused], codes: Array | None, rows: int) -> list[Refused]:
+    """The combinations that are refused, each with the rows it has."""
+    if all(isinstance(entry, Cell) for entry in cells):
         return []
-    rows = np.bincount(codes, minlength=len(found)).tolist()
-    return [entry._replace(points=n) for entry, n in zip(found, rows, strict=True) if isinstance(entry, Refused)]
+    counts = [rows] if codes is None else np.bincount(codes, minlength=len(cells)).tolist()
+    return [entry._replace(points=n) for entry, n in zip(cells, counts, strict=True) if isinstance(entry, Refused)]
 
 
-def lookup(found: Sequence[Cell | Refused], plain: Sequence[Axis]) -> dict[str, Lookup]:
+def lookup(cells: Sequence[Cell | Refused]) -> dict[str, Lookup]:
     """The numbers of all cells, by name; zeros where a cell is refused, whose rows are gone."""
-    numbers = [entry.numbers if isinstance(entry, Cell) else {} for entry in found]
-    largest = [max(axis.values) for axis in plain]
-    return {name: _lookup([each.get(name, {}) for each in numbers], largest) for name in max(numbers, key=len)}
+    numbers = [entry.numbers if isinstance(entry, Cell) else {} for entry in cells]
+    return {name: _lookup([each.get(name, {}) for each in numbers]) for name in max(numbers, key=len)}
 
 
-def _lookup(each: Sequence[Mapping[Powers, int]], largest: Sequence[int]) -> Lookup:
-    of: Any = np.int64 if all(fits(number, largest) for number in each) else object
+def _lookup(each: Sequence[Mapping[Powers, int]]) -> Lookup:
     powers = dict.fromkeys(power for number in each for power in number)
-    return Lookup(nested({p: _table([number.get(p, 0) for number in each], of) for p in powers}, on_grid=False), of)
+    most = {p: max(abs(number.get(p, 0)) for number in each) for p in powers}
+    of: Any = np.int64 if all(number < LIMIT for number in most.values()) else object
+    return Lookup(nested({p: _table([number.get(p, 0) for number in each], of) for p in powers}, on_grid=False), most)
 
 
 def _table(coefficients: list[int], of: Any) -> Any:
     return coefficients[0] if len(set(coefficients)) == 1 else np.array(coefficients, dtype=of)
 
 
-def values(numbers: Mapping[str, Lookup], codes: Array, plain: Sequence[Array]) -> dict[str, Array]:
-    """The numbers of every row, some thousands of rows at a time."""
-    results = {name: np.empty(len(codes), dtype=number.type) for name, number in numbers.items()}
-    for i in range(0, len(codes), CHUNK):
+def values(
+    numbers: Mapping[str, Lookup], codes: Array | None, plain: Sequence[Array], rows: int
+) -> dict[str, Array] | None:
+    """The numbers of every row, some thousands of rows at a time; None where a plain size is 0 somewhere.
+
+    Every piece is looked at before it is worked out: a number that might not fit int64 in it becomes Python ints.
+    """
+    smallest = [1] * len(plain)
+    results = {name: np.empty(rows, np.int64 if number.fits(smallest) else object) for name, number in numbers.items()}
+    pool: list[Array] = []
+    for i in range(0, rows, CHUNK):
         part = slice(i, i + CHUNK)
         sizes = [size[part] for size in plain]
+        if any(size.min() < 1 for size in sizes):
+            return None
+        largest = [int(size.max()) for size in sizes]
+        pool = [array[: len(sizes[0])] for array in pool] if sizes else []
         for name, number in numbers.items():
-            typed = sizes if number.type is np.int64 else [size.astype(object) for size in sizes]
-            evaluate(number.step, typed, codes[part], out=results[name][part])
+            if results[name].dtype != object and not number.fits(largest):
+                results[name] = results[name].astype(object)
+            is_int64 = results[name].dtype != object
+            typed = sizes if is_int64 else [size.astype(object) for size in sizes]
+            code = None if codes is None else codes[part]
+            evaluate(number.step, typed, code, results[name][part], pool if is_int64 else None)
     return results

@@ -1,7 +1,8 @@
 """Sweeps in files: CSV text, or Parquet through pyarrow; in parts, so that an interrupted one goes on where it stopped.
 
-A sweep that fits one part is written at once. Of a longer one each part goes into a folder beside the file (grid.csv.part),
-with a record of what it belongs to and how far it came; at the end the parts become the file and the folder goes.
+A sweep that fits one part is written at once. Of a longer one each part goes into a folder beside the file
+(grid.csv.part), with a record of what it belongs to and how far it came; at the end the parts become the file and the
+folder goes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The space that a budget is searched in: which sizes there are, which may stand together, and the config they go into."""
+"""The space that a budget is searched in: its sizes, which may stand together, and the config they go into."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 from ffncalc import edit
@@ -64,7 +64,9 @@ def parts(start: edit.Base, limits: Limits, dropped: Counter[str]) -> Iterator[P
     if bool(limits.d_ff) > bool(d_ff) or bool(limits.n_vocab) > bool(n_vocab):
         return
     for d_model in limits.d_model:
-        layers = [n for n in limits.n_layers if limits.aspect is None or limits.aspect[0] <= d_model / n <= limits.aspect[1]]
+        layers = [
+            n for n in limits.n_layers if limits.aspect is None or limits.aspect[0] <= d_model / n <= limits.aspect[1]
+        ]
         if not layers:
             dropped[f"d_model / n_layers must be in {shown_aspect(limits)}"] += 1
             continue
@@ -119,9 +121,15 @@ def shown_aspect(limits: Limits) -> str:
 def described(limits: Limits, start: edit.Base) -> dict[str, Any]:
     """The space in words and numbers, as it is shown."""
     stated = start.config.values
-    data: dict[str, Any] = {"family": start.row.name, "d_model": _ends(limits.d_model), "n_layers": _ends(limits.n_layers)}
+    data: dict[str, Any] = {
+        "family": start.row.name,
+        "d_model": _ends(limits.d_model),
+        "n_layers": _ends(limits.n_layers),
+    }
     data["n_heads"] = _ends(limits.n_heads) if limits.n_heads else f"d_model / {limits.d_head}"
-    data["n_kv_heads"] = _ends(limits.n_kv_heads) if limits.n_kv_heads else stated.get("n_kv_heads", "as the family has them")
+    data["n_kv_heads"] = (
+        _ends(limits.n_kv_heads) if limits.n_kv_heads else stated.get("n_kv_heads", "as the family has them")
+    )
     data["d_ff"] = _ends(limits.d_ff) if limits.d_ff else stated.get("d_ff", "as the config has it")
     data["n_vocab"] = _ends(limits.n_vocab) if limits.n_vocab else stated.get("n_vocab", "as the config has it")
     return data | {"tensor_parallel": limits.tensor_parallel, "aspect": shown_aspect(limits)}
@@ -131,5 +139,5 @@ def _ends(values: Sequence[int]) -> Any:
     """A list of values, short where it is a range."""
     if len(values) < 4:
         return list(values)
-    steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(values)}
     return {"first": values[0], "last": values[-1], "step": steps.pop()} if len(steps) == 1 else list(values)

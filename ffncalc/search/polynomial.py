@@ -1,4 +1,4 @@
-"""Polynomials of sizes on NumPy arrays: exact in int64 where they provably fit, else in Python ints; in float64 to rank."""
+"""Polynomials of sizes on NumPy arrays: exact in int64 where they provably fit, else in Python ints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def fits(polynomial: Mapping[Powers, int], largest: Sequence[int]) -> bool:
 
 
 class Step(NamedTuple):
-    """size × inner + rest: a polynomial in nested form. `size` is a place among the sizes; the others are steps or numbers."""
+    """size × inner + rest: a polynomial in nested form. `size` is a place among the sizes."""
 
     size: int
     inner: Any
@@ -56,21 +56,33 @@ def nested(polynomial: Mapping[Powers, Any], on_grid: bool) -> Any:
     return Step(i, nested(inner, on_grid), nested(rest, on_grid))
 
 
-def evaluate(step: Any, sizes: Sequence[Array], codes: Array | None = None, out: Array | None = None) -> Any:
+def evaluate(
+    step: Any,
+    sizes: Sequence[Array],
+    codes: Array | None = None,
+    out: Array | None = None,
+    pool: list[Array] | None = None,
+) -> Any:
     """The values, for one array a size (which broadcast); where a coefficient is a table, `codes` says which entry.
 
-    The result is a number where no size is in it, else an array of its own; it is put into `out` if that is given.
+    The result is a number where no size is in it, else an array of its own; it is put into `out` if that is given. In a
+    `pool` arrays of the shape of every size are left behind, to be used again by the next call.
     """
     if not isinstance(step, Step):
-        value = step.take(codes) if isinstance(step, np.ndarray) else step
+        value = step
+        if isinstance(step, np.ndarray):
+            assert codes is not None
+            value = step.take(codes, mode="clip")  # no code is out of bounds, and clipping is faster than looking
         return value if out is None else _filled(out, value)
-    inner, rest = evaluate(step.inner, sizes, codes), evaluate(step.rest, sizes, codes)
-    size = sizes[step.size]
+    inner, rest = evaluate(step.inner, sizes, codes, pool=pool), evaluate(step.rest, sizes, codes, pool=pool)
     if _is(inner, 1) and not _is(rest, 0):
-        return np.add(size, rest, out=out)
+        return _combined(np.add, rest, sizes[step.size], out, pool)
     if _is(rest, 0):
-        return _combined(np.multiply, inner, size, out)
-    return _combined(np.add, _combined(np.multiply, inner, size, None), rest, out)
+        return _combined(np.multiply, inner, sizes[step.size], out, pool)
+    value = _combined(np.add, _combined(np.multiply, inner, sizes[step.size], None, pool), rest, out, pool)
+    if pool is not None and isinstance(rest, np.ndarray):
+        pool.append(rest)
+    return value
 
 
 def _filled(out: Array, value: Any) -> Array:
@@ -82,12 +94,16 @@ def _is(value: Any, number: int) -> bool:
     return not isinstance(value, np.ndarray) and bool(value == number)
 
 
-def _combined(operation: Any, own: Any, other: Any, out: Array | None) -> Any:
-    """operation(own, other), in `out`, or in the place of `own` where that is an array which the result fits."""
-    if out is None and isinstance(own, np.ndarray) and own.dtype != object:
-        shape = np.shape(other)
-        if shape in ((), own.shape) or np.broadcast_shapes(own.shape, shape) == own.shape:
-            out = own
+def _combined(operation: Any, own: Any, other: Any, out: Array | None, pool: list[Array] | None) -> Any:
+    """operation(own, other), in `out`, else in the place of `own` where it fits there, else in an array of the pool."""
+    is_array = isinstance(own, np.ndarray) and own.dtype != object
+    if out is not None:
+        if is_array and pool is not None:
+            pool.append(own)
+    elif is_array and (pool is not None or np.broadcast_shapes(own.shape, np.shape(other)) == own.shape):
+        out = own
+    elif pool:
+        out = pool.pop()
     return operation(own, other, out=out)
 
 
@@ -98,7 +114,9 @@ def slabs(shape: Sequence[int], limit: int = CHUNK) -> Iterator[tuple[slice, ...
     for n in reversed(shape):
         steps.insert(0, max(1, min(n, room)))
         room = room // n if steps[0] == n else 0
-    yield from product(*([slice(i, min(i + step, n)) for i in range(0, n, step)] for n, step in zip(shape, steps, strict=True)))
+    yield from product(
+        *([slice(i, min(i + step, n)) for i in range(0, n, step)] for n, step in zip(shape, steps, strict=True))
+    )
 
 
 def spread(sizes: Sequence[Array]) -> list[Array]:

@@ -12,7 +12,9 @@ def setting(text: str) -> tuple[str, list[int]]:
     """`d_model=1024:8192:256` -> the size's name and its values."""
     name, sign, listed = text.partition("=")
     if not sign or not name.strip():
-        raise InputError(f"--set takes NAME=VALUES, such as d_model=1024:8192:256 or n_layers=16,24,32, not {number.shortened(text)}")
+        raise InputError(
+            f"--set takes NAME=VALUES, such as d_model=1024:8192:256 or n_layers=16,24,32, not {number.shortened(text)}"
+        )
     return name.strip(), values(f"--set {name.strip()}", listed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ffncalc import edit
 from ffncalc.errors import InputError
@@ -24,7 +24,7 @@ WORKLOAD |= {"S": ("source_len", "--source-len"), "source_len": ("source_len", "
 
 
 class Axis(NamedTuple):
-    """One size: its name, its values in the order they were given, and the origin that its leaf has in an expression."""
+    """One size: its name, its values in the order they were given, and where it is stated."""
 
     name: str
     values: tuple[int, ...]
@@ -46,7 +46,7 @@ Point = Mapping[str, int]
 def space(
     start: edit.Base, sizes: Mapping[str, Sequence[int]], work: Workload | None = None, numbers: Sequence[str] = ()
 ) -> Space:
-    """The space of those sizes; without `numbers`, all there are. Raises InputError for a size or a number that isn't known."""
+    """The space of those sizes; without `numbers`, all there are. Raises InputError for unknown names."""
     if not sizes:
         raise InputError("no size varies; name one, such as d_model=1024:8192:256")
     axes = tuple(_axis(start, name, values) for name, values in sizes.items())
@@ -94,19 +94,20 @@ def _everything(model: Model, work: Workload | None) -> Iterator[str]:
         return
     groups = flops.counts(model, work or Workload())
     for name in FLOPS:
-        _, group, kind = name.split(".")
+        group = name.split(".")[1]
         if group in ("per_token", "total") or groups[group]["total"]:
             yield name
 
 
 def numbers_at(where: Space, point: Point) -> dict[str, Expr]:
-    """The wanted numbers at one point, by resolving and counting the edited config. Raises InputError where it is refused."""
+    """The wanted numbers at one point, by resolving and counting the edited config. Raises InputError."""
     model = edit.model_of(where.start, {name: value for name, value in point.items() if name not in WORKLOAD})
     found: dict[str, Expr | None] = {}
     if any(name.startswith("params.") for name in where.numbers):
         found = {f"params.{name}": number for name, number in params.counts(model).items()}
     if any(name.startswith("flops.") for name in where.numbers):
-        work = where.work._replace(**{WORKLOAD[name][0]: value for name, value in point.items() if name in WORKLOAD})
+        lengths: dict[str, Any] = {WORKLOAD[name][0]: value for name, value in point.items() if name in WORKLOAD}
+        work = where.work._replace(**lengths)
         counted = flops.counts(model, work)
         found |= {f"flops.{group}.{kind}": number for group, kinds in counted.items() for kind, number in kinds.items()}
     return {name: number for name in where.numbers if (number := found[name]) is not None}

@@ -1,8 +1,8 @@
 """Whole numbers that remember which swept sizes they came from, and whether anything looked at their value.
 
 A config is read with such numbers in the place of the swept sizes. Sums, differences and products keep the trace; what
-compares, divides, rounds or converts is noted: the sizes it looked at decide something, and so are not plain. To find that
-a size is positive is to find nothing, as every one is.
+compares, divides, rounds or converts is noted: the sizes it looked at decide something, and so are not plain. To find
+that a size is positive is to find nothing, as every one is.
 """
 
 from __future__ import annotations
@@ -91,8 +91,30 @@ def _comparing(name: str, decided: int) -> Any:
 _KEEPING = ("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__")
 _COMPARING = {"__lt__": 1, "__ge__": 1, "__le__": 0, "__gt__": 0, "__eq__": 0, "__ne__": 0}
 _LOOKING = (
-    *("__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__divmod__", "__rdivmod__", "__truediv__", "__rtruediv__"),
-    *("__pow__", "__rpow__", "__neg__", "__pos__", "__abs__", "__invert__", "__and__", "__rand__", "__or__", "__ror__", "__xor__", "__rxor__"),
+    *(
+        "__floordiv__",
+        "__rfloordiv__",
+        "__mod__",
+        "__rmod__",
+        "__divmod__",
+        "__rdivmod__",
+        "__truediv__",
+        "__rtruediv__",
+    ),
+    *(
+        "__pow__",
+        "__rpow__",
+        "__neg__",
+        "__pos__",
+        "__abs__",
+        "__invert__",
+        "__and__",
+        "__rand__",
+        "__or__",
+        "__ror__",
+        "__xor__",
+        "__rxor__",
+    ),
     *("__lshift__", "__rlshift__", "__rshift__", "__rrshift__", "__int__", "__float__", "__index__", "__round__"),
     *("__trunc__", "__floor__", "__ceil__", "bit_length", "bit_count"),
 )

@@ -32,9 +32,9 @@ class Block(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """The whole of a sweep. `columns`: one array a size and one a number, a row a config; whole numbers are exact (int64,
-    or Python ints where one doesn't fit). `refused`: how many combinations the family refuses, left out of the rows;
-    `why`: what it says of the first of them.
+    """The whole of a sweep. `columns`: one array a size and one a number, a row a config; whole numbers are exact
+    (int64, or Python ints where one doesn't fit). `refused`: how many combinations the family refuses, left out of
+    the rows; `why`: what it says of the first of them.
     """
 
     columns: dict[str, Array]
@@ -95,8 +95,11 @@ def nothing_left(count: int, why: str) -> InputError:
     return InputError(f"all {count:,} combinations are refused; the first: {why}")
 
 
-def blocks(where: Space, parts: Split, start: tuple[int, int] = (0, 0)) -> Iterator[Block]:
-    """The rows of a sweep in order, from the place `start` on; a last block without rows where the last are refused."""
+def blocks(where: Space, parts: Split, start: tuple[int, int] = (0, 0), sizes: bool = True) -> Iterator[Block]:
+    """The rows of a sweep in order, from the place `start` on; a last block without rows where the last are refused.
+
+    Without `sizes`, only the numbers: the sizes of a row follow from its place.
+    """
     refused: list[Refused] = []
     for i, found in enumerate(cells(where, parts, start[0]), start[0]):
         j = 0
@@ -104,7 +107,7 @@ def blocks(where: Space, parts: Split, start: tuple[int, int] = (0, 0)) -> Itera
             if isinstance(entry, Refused):
                 refused.append(entry)
                 continue
-            for columns in rows_of(where, entry):
+            for columns in rows_of(where, entry, sizes):
                 if (i, j) >= start:
                     yield Block((i, j), columns, tuple(refused))
                 refused = []
@@ -113,7 +116,7 @@ def blocks(where: Space, parts: Split, start: tuple[int, int] = (0, 0)) -> Itera
         yield Block((points(parts.structural), 0), {}, tuple(refused))
 
 
-def rows_of(where: Space, cell: Cell) -> Iterator[dict[str, Array]]:
+def rows_of(where: Space, cell: Cell, with_sizes: bool = True) -> Iterator[dict[str, Array]]:
     """The rows of one cell: columns of sizes, as they were named, then of numbers, a slab of the grid at a time."""
     sizes = [np.array(axis.values) for axis in cell.plain]
     largest = [max(axis.values) for axis in cell.plain]
@@ -122,8 +125,11 @@ def rows_of(where: Space, cell: Cell) -> Iterator[dict[str, Array]]:
         used = spread([size[part] for size, part in zip(sizes, slab, strict=True)])
         shape = np.broadcast_shapes(*(size.shape for size in used))
         named = dict(zip((axis.name for axis in cell.plain), used, strict=True)) | dict(cell.point)
-        columns = {axis.name: _flat(named[axis.name], shape) for axis in where.axes}
-        yield columns | {name: _flat(evaluate(step, used if int64 else _as_objects(used)), shape) for name, (step, int64) in steps.items()}
+        columns = {axis.name: _flat(named[axis.name], shape) for axis in where.axes if with_sizes}
+        yield columns | {
+            name: _flat(evaluate(step, used if int64 else _as_objects(used)), shape)
+            for name, (step, int64) in steps.items()
+        }
 
 
 def _as_objects(sizes: Sequence[Array]) -> list[Array]:

@@ -128,6 +128,7 @@ def test_dims_of_unlike_layers(ffncalc: Any) -> None:
     """A size that differs between layers is the list of its values in order; two stacks have two numbers of layers."""
     assert of_json(ffncalc("params", "deepseek-v3", "--json"))["dims"]["d_ff"] == [18432, 2048]
     assert of_json(ffncalc("params", "t5-base", "--json"))["dims"]["n_layers"] == [12, 12]
+    assert of_json(ffncalc("params", "gpt-oss-20b", "--json"))["dims"]["n_heads"] == 64
     layers = of_json(ffncalc("params", "gpt-oss-20b", "--json"))["layers"]
     assert [(layer["count"], layer["ranges"][:2]) for layer in layers] == [
         (12, [[0, 0], [2, 2]]),
@@ -396,10 +397,10 @@ def test_any_folder_and_any_model(tmp_path: Path) -> None:
 
 def test_numbers_of_any_length(write: Any) -> None:
     """Sizes of hundreds of digits multiply to thousands, and are printed to the last one."""
-    d = 6 * 10**900
-    done = in_a_process(
-        "params", write(OWN.replace("d_model: 24", f"d_model: {d}").replace("d_ff: 40", f"d_ff: {d}")), "--json"
-    )
+    big = 6 * 10**990
+    text = OWN.replace("d_model: 24", f"d_model: {big}").replace("d_ff: 40", f"d_ff: {big}").replace("101", str(big))
+    path = write(text.replace("n_layers: 5", f"n_layers: {big}"))
+    done = in_a_process("flops", path, "--seq-len", "1e990", "--batch", "1e990", "--json")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b'"ffn": 540' + b"0" * 1800 in done.stdout
+    assert f'"ffn": {2 * 3 * 6**3}'.encode() + b"0" * 4950 in done.stdout
     assert in_a_process("hidden-dim", "1e900", "--rule", "8/3").returncode == 0

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from pathlib import Path
 
 from ffncalc import bundled
 
@@ -79,7 +80,7 @@ EXPRESSION_PIECES = [
 def configs() -> list[tuple[str, bytes]]:
     """(file ending, contents) of every config that is mutated."""
     paths = [bundled.path_of(name) for name in bundled.names()]
-    own = [("yaml", open(path, "rb").read()) for path in paths if path]  # noqa: SIM115
+    own = [("yaml", Path(path).read_bytes()) for path in paths if path]
     return [*own, ("yaml", OWN.encode()), *(("json", json.dumps(values, indent=1).encode()) for values in HUGGING_FACE)]
 
 

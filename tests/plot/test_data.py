@@ -34,18 +34,31 @@ def test_stacked() -> None:
     assert found.of_layers == "one of 58"
 
 
-COLUMNS = {"d_model": [1, 2, 1, 2], "n_layers": [3, 3, 4, 4], "params.total": [30, 40, 50, 60], "params.ffn": [1, 2, 3, 4]}
+COLUMNS = {
+    "d_model": [1, 2, 1, 2],
+    "n_layers": [3, 3, 4, 4],
+    "params.total": [30, 40, 50, 60],
+    "params.ffn": [1, 2, 3, 4],
+}
 
 
 def test_lines() -> None:
     """A line for each value of the other size; any size may be on the axis, any number drawn."""
     assert lines(COLUMNS, None, None).lines == {"n_layers 3": ([1, 2], [30, 40]), "n_layers 4": ([1, 2], [50, 60])}
-    assert lines(COLUMNS, "n_layers", "params.ffn").lines == {"d_model 1": ([3, 4], [1, 3]), "d_model 2": ([3, 4], [2, 4])}
+    assert lines(COLUMNS, "n_layers", "params.ffn").lines == {
+        "d_model 1": ([3, 4], [1, 3]),
+        "d_model 2": ([3, 4], [2, 4]),
+    }
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("", "not a file"), ("a,b\n1,2\n", "not a file"), ("d,params.total\n1,x\n", "not a file"), ("d,params.total\n", "not a file")],
+    [
+        ("", "not a file"),
+        ("a,b\n1,2\n", "not a file"),
+        ("d,params.total\n1,x\n", "not a file"),
+        ("d,params.total\n", "not a file"),
+    ],
     ids=["empty", "other-columns", "no-number", "no-rows"],
 )
 def test_other_files(tmp_path: Path, text: str, message: str) -> None:
@@ -58,7 +71,7 @@ def test_other_files(tmp_path: Path, text: str, message: str) -> None:
 
 def test_refusals() -> None:
     """A column that isn't there, more lines than can be told apart, more models than fit."""
-    with pytest.raises(InputError, match="did you mean params.total"):
+    with pytest.raises(InputError, match=r"did you mean params.total"):
         lines(COLUMNS, None, "params.totl")
     many = {"d_model": [1] * 20, "n_layers": list(range(20)), "params.total": list(range(20))}
     with pytest.raises(InputError, match="20 lines"):

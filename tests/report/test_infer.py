@@ -26,7 +26,7 @@ def exhaustive(d: int, d_ff: int) -> set[tuple[str, float | None, int | None]]:
 
 @pytest.mark.parametrize(("d", "d_ff"), [(24, 64), (24, 96), (25, 67), (10, 27), (7, 1), (48, 97), (12, 128)])
 def test_exhaustive(d: int, d_ff: int) -> None:
-    """All ways and no others; of a width that is so many d as it stands, the one without rounding stands for all multiples."""
+    """All ways and no others; where a width is so many d, the way without rounding stands for all multiples."""
     found = {(o.rule, o.multiplier, o.multiple_of) for o in infer(d, d_ff).origins}
     unrounded = {(rule, multiplier) for rule, multiplier, multiple in found if multiple is None}
     wanted = {way for way in exhaustive(d, d_ff) if way[:2] not in unrounded}
@@ -65,7 +65,11 @@ def test_no_multiple_of_256() -> None:
 
 @pytest.mark.parametrize(
     ("d", "d_ff", "user"),
-    [pytest.param(3072, 49152, "gemma-7b", id="gemma"), pytest.param(4096, 22016, "olmo-2-7b", id="olmo-and-qwen"), pytest.param(5120, 27392, "", id="qwen-14b")],
+    [
+        pytest.param(3072, 49152, "gemma-7b", id="gemma"),
+        pytest.param(4096, 22016, "olmo-2-7b", id="olmo-and-qwen"),
+        pytest.param(5120, 27392, "", id="qwen-14b"),
+    ],
 )
 def test_gate_and_up_together(d: int, d_ff: int, user: str) -> None:
     """A width that was summed over gate and up is recognised by its half."""

@@ -13,7 +13,14 @@ from ffncalc.search import files
 from ffncalc.search.space import Space, space
 from ffncalc.search.table import over_grid
 
-CONFIG = {"family": "llama", "d_model": 24, "n_layers": 5, "n_heads": 6, "d_ff": {"rule": "llama", "multiple_of": 8}, "n_vocab": 101}
+CONFIG = {
+    "family": "llama",
+    "d_model": 24,
+    "n_layers": 5,
+    "n_heads": 6,
+    "d_ff": {"rule": "llama", "multiple_of": 8},
+    "n_vocab": 101,
+}
 SIZES = {"d_model": [24, 25, 30, 36, 42], "n_layers": [1, 2, 3], "n_vocab": [7, 10**16]}
 
 
@@ -61,8 +68,10 @@ def test_rows(where: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kin
 
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])
 @pytest.mark.parametrize("stop", range(1, 5))
-def test_goes_on_where_it_was_interrupted(where: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, stop: int) -> None:
-    """An interrupted sweep keeps its parts; the next run says so, doesn't count them again, and the file is the same."""
+def test_goes_on_where_it_was_interrupted(
+    where: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, stop: int
+) -> None:
+    """An interrupted sweep keeps its parts; the next run says so and goes on, and the file is the same."""
     if kind == ".parquet":
         pytest.importorskip("pyarrow")
     monkeypatch.setattr(files, "PART_ROWS", 1)
@@ -102,7 +111,9 @@ def test_parts_of_another_sweep_are_not_taken(where: Space, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("grid.txt", "ends in .csv or .parquet"), ("missing/grid.csv", "can't be written")], ids=["ending", "folder"]
+    ("name", "message"),
+    [("grid.txt", "ends in .csv or .parquet"), ("missing/grid.csv", "can't be written")],
+    ids=["ending", "folder"],
 )
 def test_wrong_names(where: Space, tmp_path: Path, name: str, message: str) -> None:
     """A file that can't be written is one message."""

@@ -1,4 +1,4 @@
-"""Polynomials on arrays: the same values as in Python ints, in either nested form; slabs cover a grid once, in order."""
+"""Polynomials on arrays: the values of Python ints, in either nested form; slabs cover a grid once, in order."""
 
 from itertools import product
 from math import prod
@@ -50,5 +50,5 @@ def test_slabs(shape: tuple[int, ...], limit: int) -> None:
     """Slabs hold every point once, in row order, and no more than the limit."""
     grid = np.arange(prod(shape)).reshape(shape)
     pieces = [grid[slab].reshape(-1).tolist() for slab in slabs(shape, limit)]
-    assert sum(pieces, []) == list(range(prod(shape)))
+    assert [point for piece in pieces for point in piece] == list(range(prod(shape)))
     assert max(map(len, pieces)) <= limit

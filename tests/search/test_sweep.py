@@ -21,11 +21,46 @@ OWN: dict[str, Any] = {
     "d_ff": 40,
     "attention": {"bias": True, "qk_norm": "head"},
 }
-RULED = {"family": "llama", "d_model": 24, "n_layers": 5, "n_heads": 6, "d_ff": {"rule": "llama", "multiple_of": 8}, "n_vocab": 101}
-EXPERTS = {"family": "mixtral", "d_model": 24, "n_layers": 5, "n_heads": 6, "n_kv_heads": 3, "d_ff": 40, "n_experts": 4, "top_k": 2, "n_vocab": 101}
-WINDOWED = {"family": "gemma2", "d_model": 24, "n_layers": 5, "n_heads": 6, "n_kv_heads": 3, "d_head": 10, "d_ff": 40, "n_vocab": 101, "sliding_window": 16}
+RULED = {
+    "family": "llama",
+    "d_model": 24,
+    "n_layers": 5,
+    "n_heads": 6,
+    "d_ff": {"rule": "llama", "multiple_of": 8},
+    "n_vocab": 101,
+}
+EXPERTS = {
+    "family": "mixtral",
+    "d_model": 24,
+    "n_layers": 5,
+    "n_heads": 6,
+    "n_kv_heads": 3,
+    "d_ff": 40,
+    "n_experts": 4,
+    "top_k": 2,
+    "n_vocab": 101,
+}
+WINDOWED = {
+    "family": "gemma2",
+    "d_model": 24,
+    "n_layers": 5,
+    "n_heads": 6,
+    "n_kv_heads": 3,
+    "d_head": 10,
+    "d_ff": 40,
+    "n_vocab": 101,
+    "sliding_window": 16,
+}
 UNLIKE = {**OWN, "layers": [{"repeat": 2, "ffn": {"d_ff": 33}}, {"repeat": 3}]}
-GPT2 = {"model_type": "gpt2", "n_embd": 24, "n_layer": 5, "n_head": 6, "n_inner": None, "vocab_size": 101, "n_positions": 64}
+GPT2 = {
+    "model_type": "gpt2",
+    "n_embd": 24,
+    "n_layer": 5,
+    "n_head": 6,
+    "n_inner": None,
+    "vocab_size": 101,
+    "n_positions": 64,
+}
 T5 = {"family": "t5", "d_model": 24, "n_layers": 5, "n_heads": 6, "d_head": 10, "d_ff": 40, "n_vocab": 101}
 
 
@@ -43,7 +78,10 @@ def counted(config: dict[str, Any], row: dict[str, int], **work: Any) -> dict[st
 
 def rows_of(columns: dict[str, Any]) -> list[dict[str, int]]:
     """The rows of a sweep."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*(column.tolist() for column in columns.values()), strict=True)]
+    return [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*(column.tolist() for column in columns.values()), strict=True)
+    ]
 
 
 def agrees(config: dict[str, Any], columns: dict[str, Any], every: int = 1, **work: Any) -> None:
@@ -51,7 +89,9 @@ def agrees(config: dict[str, Any], columns: dict[str, Any], every: int = 1, **wo
     sizes = [name for name in columns if "." not in name]
     for row in rows_of(columns)[::every]:
         alone = counted(config, {name: row[name] for name in sizes}, **work)
-        assert {name: alone[name] for name in row if name not in sizes} == {name: row[name] for name in row if name not in sizes}
+        assert {name: alone[name] for name in row if name not in sizes} == {
+            name: row[name] for name in row if name not in sizes
+        }
 
 
 GRIDS = [
@@ -80,7 +120,9 @@ def test_columns_are_the_grid_row_by_row(config: dict[str, Any], sizes: dict[str
     """Given as columns, the combinations of a grid give the same rows."""
     grid = sweep(config, sizes).columns
     columns = sweep(config, {name: grid[name] for name in sizes}, grid=False).columns
-    assert {name: column.tolist() for name, column in columns.items()} == {name: column.tolist() for name, column in grid.items()}
+    assert {name: column.tolist() for name, column in columns.items()} == {
+        name: column.tolist() for name, column in grid.items()
+    }
 
 
 @pytest.mark.parametrize("name", bundled.names())
@@ -88,7 +130,9 @@ def test_bundled_models(name: str) -> None:
     """Every bundled model's numbers over widths, depths, vocabularies and lengths are those of the edited config."""
     config = bundled.read(f"{bundled.FOLDER}/{name}.yaml")
     d = config["d_model"]
-    sizes = {"d_model": [d, 2 * d], "n_vocab": [97, 101], "T": [6, 9000]} | ({"n_layers": [2, config["n_layers"]]} if "layers" not in config else {})
+    sizes = {"d_model": [d, 2 * d], "n_vocab": [97, 101], "T": [6, 9000]} | (
+        {"n_layers": [2, config["n_layers"]]} if "layers" not in config else {}
+    )
     try:
         found = sweep(config, sizes)
     except InputError as error:
@@ -134,7 +178,12 @@ def test_refused_rows_of_columns() -> None:
 @pytest.mark.parametrize(
     ("config", "sizes", "plain"),
     [
-        pytest.param(RULED, {"d_model": [24, 30], "n_layers": [2, 3], "n_vocab": [2, 3], "T": [2, 3]}, "n_layers n_vocab T", id="width-decides"),
+        pytest.param(
+            RULED,
+            {"d_model": [24, 30], "n_layers": [2, 3], "n_vocab": [2, 3], "T": [2, 3]},
+            "n_layers n_vocab T",
+            id="width-decides",
+        ),
         pytest.param(OWN, {"d_model": [24, 30], "d_ff": [2, 3]}, "d_model d_ff", id="all-stated"),
         pytest.param(OWN, {"n_heads": [6, 9], "n_kv_heads": [3, 1], "d_head": [2, 3]}, "d_head", id="groups"),
         pytest.param(WINDOWED, {"T": [4, 40], "n_layers": [2, 3], "d_ff": [2, 3]}, "d_ff", id="windows-and-patterns"),
@@ -155,11 +204,19 @@ def test_which_sizes_are_plain(config: dict[str, Any], sizes: dict[str, list[int
         pytest.param(OWN, {"d_model": [24], "hidden_size": [24]}, {}, "one size", id="twice"),
         pytest.param(OWN, {"d_model": []}, {}, "no values", id="no-values"),
         pytest.param(OWN, {}, {}, "no size varies", id="no-size"),
-        pytest.param(OWN, {"d_model": [24]}, {"numbers": ["params.totl"]}, "did you mean params.total", id="unknown-number"),
+        pytest.param(
+            OWN, {"d_model": [24]}, {"numbers": ["params.totl"]}, "did you mean params.total", id="unknown-number"
+        ),
         pytest.param(RULED, {"d_model": [25, 31]}, {}, "all 2 combinations are refused", id="all-refused"),
         pytest.param(OWN, {"d_model": [24], "T": [1, 2]}, {"grid": False}, "unequal length", id="unequal-columns"),
         pytest.param(OWN, {"d_model": [2.5]}, {"grid": False}, "whole numbers", id="fraction"),
-        pytest.param({"dim": 24, "n_heads": 6, "n_layers": 2, "vocab_size": -1}, {"dim": [24]}, {}, "vocabulary", id="no-vocabulary"),
+        pytest.param(
+            {"dim": 24, "n_heads": 6, "n_layers": 2, "vocab_size": -1},
+            {"dim": [24]},
+            {},
+            "vocabulary",
+            id="no-vocabulary",
+        ),
     ],
 )
 def test_wrong_input(config: dict[str, Any], sizes: dict[str, Any], options: dict[str, Any], message: str) -> None:

@@ -29,7 +29,7 @@ MAX_NUMBERS = 2**16
 
 
 class Setting(NamedTuple):
-    """Layers, tokens, width, where the random numbers start, and how much wider than 1/√d_in the FFN's weights spread."""
+    """Layers, tokens, width, the seed, and by how many times 1/√d_in the FFN's weights spread."""
 
     depth: int = 16
     tokens: int = 16
@@ -54,8 +54,8 @@ class Report(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-def collapse(setting: Setting = Setting()) -> Report:
-    """Run the four stacks with the same random weights: with and without skips, with and without FFNs. Raises InputError."""
+def collapse(setting: Setting) -> Report:
+    """Run four stacks on the same random weights, with and without skips, with and without FFNs. Raises InputError."""
     if setting.d_model % N_HEADS:
         raise InputError(f"d_model is {setting.d_model}; a multiple of {N_HEADS} heads is wanted")
     if setting.depth > MAX_DEPTH or setting.tokens < 2 or setting.tokens * setting.d_model > MAX_NUMBERS:

@@ -101,9 +101,9 @@ def word_vectors() -> Array:
 
 
 def facts(query: str | None = None, edit: str | None = None) -> Report:
-    """Ask the FFN: one query ("Tokyo", "0.8*Tokyo + 0.6*Paris"), or each capital and a stop word; rewrite one fact first.
+    """Ask the FFN: one query ("Tokyo", "0.8*Tokyo + 0.6*Paris"), or each capital and a stop word.
 
-    `edit` is "Tokyo=Peru". Raises InputError for words that it doesn't have.
+    `edit` ("Tokyo=Peru") rewrites one fact, and asks again. Raises InputError for words that it doesn't have.
     """
     net = network()
     queries = [query] if query is not None else [*FACTS, "the"]

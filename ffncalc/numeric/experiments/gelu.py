@@ -15,7 +15,7 @@ from ffncalc.numeric.activations import gelu, normal_cdf
 from ffncalc.numeric.checks import Array
 
 CHUNK = 1 << 20
-MAX_SAMPLES = 10**9
+MAX_SAMPLES = 10**8
 CURVE = tuple(z / 2 for z in range(-6, 7))
 DENSE = tuple(z / 10 for z in range(-30, 31))
 
@@ -56,7 +56,7 @@ def masked_mean(z: float, samples: int = 10**6, seed: int = 0) -> Report:
     if samples > MAX_SAMPLES:
         raise InputError(f"--samples is {samples:,}; at most {MAX_SAMPLES:,} are drawn")
     inputs = np.array([z, *CURVE])
-    counted = {n: kept for n, kept in _kept(inputs, _sizes(samples), seed)}
+    counted = dict(_kept(inputs, _sizes(samples), seed))
     exact = gelu(inputs)
     estimates = tuple(Estimate(n, *_mean(z, int(kept[0]), n, float(exact[0]))) for n, kept in counted.items())
     last = counted[samples]
@@ -92,6 +92,6 @@ def _mean(z: float, kept: int, samples: int, exact: float) -> tuple[float, float
     The error is |z|·√(p(1 - p)/n) with p = (kept + 2)/(n + 4) (Agresti & Coull 1998), which isn't 0 where all or none
     were kept.
     """
-    mean, p = z * kept / samples, (kept + 2) / (samples + 4)
+    mean, p = z * kept / samples + 0.0, (kept + 2) / (samples + 4)
     error = abs(z) * math.sqrt(p * (1 - p) / samples)
     return mean, error, (mean - exact) / error if error else 0.0
