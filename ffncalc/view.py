@@ -81,6 +81,9 @@ class Resolver:
                 self.spelled[keys[0]] = found[0]
             else:
                 self.stated[switch] = (value, (found[0],))
+        for group in (*sp.GROUPS, "encoder", "decoder"):
+            if not isinstance(self.values.get(group) or {}, dict):
+                self.fail(f"{group} is {short(self.values[group])}; want a group, such as {group}: {{...}}", group)
         for path, switch, value in switches_of(self.values, ()):
             if value is not None and (switch in self.stated or any(self.values.get(k) is not None for k in self._keys(switch))):
                 self.fail(f"{switch} is stated a second time here; leave one of them", *path)
