@@ -58,8 +58,10 @@ def ratio(part: int | Fraction, whole: int) -> float | int:
 
 def shown(value: Fraction, digits: int = 6) -> str:
     """A number for a message: whole ones in full, others to a few digits; a very long one as a power of ten."""
+    if value.denominator != 1 and abs(value) < 10 ** (digits - 1):
+        return f"{float(value):.{digits}g}"
     if value.denominator != 1:
-        return f"{float(value):.{digits}g}" if abs(value) < 10**15 else shown(Fraction(round(value)))
+        return f"{float(value):,.2f}".rstrip("0").rstrip(".") if abs(value) < 10**12 else shown(Fraction(round(value)))
     text = str(abs(value.numerator))
     if len(text) > MAX_SHOWN:
         return f"{'-' * (value < 0)}{text[0]}.{text[1:digits]}e{len(text) - 1}"

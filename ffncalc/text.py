@@ -74,7 +74,7 @@ _NULL = ("", "~", "null", "Null", "NULL")
 _BOOL = {"true": True, "false": False} | {w: True for w in ("True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON")}
 _BOOL |= {w: False for w in ("False", "FALSE", "no", "No", "NO", "off", "Off", "OFF")}
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$")
-_FLOAT = re.compile(r"[-+]?([0-9]+(_[0-9]+)*)?\.[0-9]*([eE][-+][0-9]+)?$|[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
+_FLOAT = re.compile(r"[-+]?(?=\.?[0-9])([0-9]+(_[0-9]+)*)?\.[0-9]*([eE][-+][0-9]+)?$|[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
 _MISREAD = re.compile(r"[-+]?(0[0-9_]+|0[xob][0-9a-fA-F_]+|[0-9][0-9_]*(:[0-5]?[0-9])+|\.(inf|Inf|INF|nan|NaN|NAN))$")
 
 
@@ -207,3 +207,11 @@ def _document(composer: _Composer) -> Any:
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) < 40 else text[:36] + " ..."
+
+
+def to_yaml(values: dict[str, Any]) -> str:
+    """A config as YAML text, its keys in the order they have, small mappings on one line."""
+    import yaml
+
+    text: str = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, allow_unicode=True)
+    return text

@@ -153,7 +153,7 @@ def _tokens(text: str, where: str) -> Iterator[Token]:
         number = NUMBER.match(text, at)
         found = number or TOKEN.match(text, at)
         if found is None:
-            raise InputError(f"{where}: column {at + 1}: {text[at]!r} has no meaning here; see the forms that checks take")
+            raise InputError(f"{where}: column {at + 1}: {text[at]!r} has no meaning here")
         kind = "number" if number else "path" if found["path"] else OPERATORS.get(found[0], found[0])
         yield Token(kind, at, at + len(found[0].rstrip()))
         at = found.end()

@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from ffncalc.cli import numeric
-from ffncalc.cli.numeric import Seed
-from ffncalc.cli.options import Format, Json, output_format, positive_number, whole_number
+from ffncalc.cli.options import Format, Json, Seed, output_format, positive_number, whole_number
 
 
 def command(

@@ -8,9 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from ffncalc.cli import output
 from ffncalc.cli.options import whole_number
@@ -24,8 +22,6 @@ MAX_SEED = 2**32 - 1
 PICTURE = 72
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII_BLOCKS = str.maketrans(BLOCKS, "_.:-=+*#")
-
-Seed = Annotated[str, typer.Option("--seed", metavar="N", help="Where the random numbers start.")]
 
 
 def one_thread() -> None:

@@ -41,6 +41,8 @@ SeqLen = Annotated[
     typer.Option("--seq-len", metavar="T", help="Tokens a sequence (default: 2048, or the position table's length)."),
 ]
 
+Seed = Annotated[str, typer.Option("--seed", metavar="N", help="Where the random numbers start.")]
+
 # ------------------------------------------------------------------ what is checked
 Asserts = Annotated[
     list[str] | None,

@@ -19,6 +19,7 @@ from ffncalc.numeric.network import Network
 
 BINS = 12
 NEARLY_OFF = 0.01  # of the spread of the hidden units of its step
+SQUARABLE = 1e150  # larger numbers are divided by the largest before their spread is taken
 HIDDEN = ("hidden", "activated")
 # A gradient agrees with its finite differences up to this, relative to its length: what rounding leaves in each dtype.
 AGREES = {"float64": 1e-6, "float32": 1e-4, "float16": 1e-4}
@@ -134,10 +135,13 @@ def summary(name: str, array: Array) -> Step:
     share = finite.size / array.size if array.size else 1.0
     if not finite.size:
         return Step(name, array.shape, None, None, None, None, share, None, None, (0,) * BINS, checksum)
-    low, high, std = float(finite.min()), float(finite.max()), float(finite.std())
+    low, high = float(finite.min()), float(finite.max())
+    unit = 1.0 if max(-low, high) < SQUARABLE else max(-low, high)
+    std = unit * float((finite / unit).std())
     off, nearly_off = _off(finite, std) if name.rpartition(".")[2] in HIDDEN else (None, None)
     counts = tuple(_histogram(finite, low, high))
-    return Step(name, array.shape, float(finite.mean()), std, low, high, share, off, nearly_off, counts, checksum)
+    mean = unit * float((finite / unit).mean())
+    return Step(name, array.shape, mean, std, low, high, share, off, nearly_off, counts, checksum)
 
 
 def _off(units: Array, spread: float) -> tuple[float, float]:
@@ -149,7 +153,7 @@ def _histogram(values: Array, low: float, high: float) -> Iterable[int]:
     """Counts in BINS equal bins; numpy.histogram would do, but not for numbers whose distance overflows."""
     width = high / 2 - low / 2
     places = np.zeros(values.size) if width == 0 else (values / 2 - low / 2) / width * BINS
-    return [int(count) for count in np.bincount(np.minimum(places.astype(int), BINS - 1), minlength=BINS)]
+    return [int(count) for count in np.bincount(np.minimum(places.astype(int), BINS - 2), minlength=BINS)]
 
 
 def checked(
@@ -164,5 +168,9 @@ def checked(
 
     for name, slope in check_gradients(loss, arrays, exact, seed).items():
         shape = grads[name].shape[1:] if name == "x" and len(rows) == 1 else grads[name].shape
-        numbers = (slope.norm, slope.backward, slope.measured, slope.error)
-        yield Gradient(name, shape, *(n if math.isfinite(n) else None for n in numbers), slope.error <= limit)
+        norm, backward, measured, error = map(_if_finite, (slope.norm, slope.backward, slope.measured, slope.error))
+        yield Gradient(name, shape, norm, backward, measured, error, error is not None and error <= limit)
+
+
+def _if_finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

@@ -67,7 +67,8 @@ def save(path: str, arrays: Mapping[str, Array]) -> None:
 
 def _load(path: str) -> Any:
     try:
-        return np.load(path, allow_pickle=False)
+        with open(path, "rb") as file:
+            return np.load(io.BytesIO(file.read()), allow_pickle=False)
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or 'no .npy or .npz file'}") from None
     except (ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:

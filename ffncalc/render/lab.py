@@ -135,7 +135,10 @@ def facts(report: stored.Report) -> Document:
     before = Table(("query", *keys, "writes"), tuple(map(_answer, report.answers)))
     document: Document = [
         Line(f"{n_facts} facts in an FFN of {n_facts} hidden units, d_model {report.d_model}", headline=True),
-        Line("A memory's key is compared with the query; where it matches above the threshold, its value is written."),
+        Line(
+            "A memory's key is compared with the query; where it matches above the threshold, its value is written. "
+            "The output matrix says which words that points at."
+        ),
         Table(VALUES, tuple(map(_memory, report.memories))),
         before,
     ]
@@ -153,7 +156,7 @@ def facts(report: stored.Report) -> Document:
     ]
 
 
-VALUES = ("key", "threshold", "value through the output matrix: top words (probability)")
+VALUES = ("key", "threshold", "value's top words (probability)")
 
 
 def _memory(memory: stored.Memory) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ffncalc.export import dims
+from ffncalc.report.dims import dims
 from ffncalc.expr import Expr
 from ffncalc.model import LayerOps
 from ffncalc.ops import PARTS

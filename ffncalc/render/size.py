@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ffncalc.render.document import Cell, Document, Line, Table, scaled, signed
+from ffncalc.text import to_yaml
 
 if TYPE_CHECKING:
     from ffncalc.search.budget import Candidate, Found
@@ -64,13 +65,8 @@ def _values(value: Any) -> str:
 
 def yaml_text(candidate: Candidate, name: str) -> str:
     """A config file: what it comes to in a comment, then its sizes."""
-    import yaml
-
     total = candidate.params["total"] or 0
     flops = f", {candidate.flops_per_token:,} FLOPs per token" if candidate.flops_per_token else ""
     head = f"# {total:,} parameters ({scaled(total)}){flops}; `ffncalc params {name}.yaml` counts them\n"
     body = {"family": None, "model_type": None, "name": name, **candidate.config}
-    text: str = yaml.safe_dump(
-        {k: v for k, v in body.items() if v is not None}, sort_keys=False, default_flow_style=None
-    )
-    return head + text
+    return head + to_yaml({key: value for key, value in body.items() if value is not None})

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ffncalc.export import dims
 from ffncalc.model import Model
+from ffncalc.report.dims import dims
 from ffncalc.report.params import Params
 
 CODESIGN = "arXiv:2401.14489"

@@ -69,8 +69,8 @@ class _Stated(NamedTuple):
 
 
 def _stated(d_model: int) -> list[_Stated]:
-    from ffncalc.export import dims
     from ffncalc.loading import load
+    from ffncalc.report.dims import dims
 
     found = []
     for name in bundled.names():

@@ -14,11 +14,12 @@ import numpy as np
 
 from ffncalc import edit
 from ffncalc.errors import FfncalcError, InputError
-from ffncalc.export import dims, values
+from ffncalc.export import values
 from ffncalc.keys import WORDS
 from ffncalc.loading import load
 from ffncalc.report import flops as flops_report
 from ffncalc.report import params as params_report
+from ffncalc.report.dims import dims
 from ffncalc.search import limits as lim
 from ffncalc.search.cells import Cell, Polynomial, cell, points, value_at
 from ffncalc.search.limits import Limits, Part

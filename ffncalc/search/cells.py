@@ -141,15 +141,10 @@ def polynomial(number: Expr, names: Sequence[str]) -> Polynomial:
             if isinstance(leaf.value, Swept) and leaf.value.is_size:
                 powers[names.index(next(iter(leaf.value.names)))] += 1
             else:
-                factor *= _number(leaf.value)
+                factor *= int(leaf.value)  # of a traced one, that is to look at it
         key = tuple(powers)
         found[key] = found.get(key, 0) + factor
     return found
-
-
-def _number(value: int) -> int:
-    """The value of a leaf that is no plain size; where one was made from such, that counts as looking at it."""
-    return int(value)
 
 
 def points(axes: Sequence[Axis]) -> int:

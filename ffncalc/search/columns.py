@@ -61,6 +61,7 @@ def _counted(where: Space, parts: Split, columns: dict[str, Array]) -> tuple[dic
     if len(refused) == len(cells):
         return {}, refused
     if refused:
+        assert codes is not None  # with one combination, all rows are refused or none
         kept = np.array([isinstance(entry, Cell) for entry in cells])[codes]
         codes, columns = codes[kept], {name: column[kept] for name, column in columns.items()}
     found = values(

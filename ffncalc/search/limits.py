@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ffncalc import edit
 from ffncalc.errors import InputError
-from ffncalc.export import dims
+from ffncalc.report.dims import dims
 from ffncalc.search.space import Axis, Point
 
 D_MODEL, N_LAYERS, ASPECT = range(256, 32769, 128), range(1, 257), (64.0, 192.0)

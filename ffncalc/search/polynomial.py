@@ -113,7 +113,7 @@ def slabs(shape: Sequence[int], limit: int = CHUNK) -> Iterator[tuple[slice, ...
     room = limit
     for n in reversed(shape):
         steps.insert(0, max(1, min(n, room)))
-        room = room // n if steps[0] == n else 0
+        room //= n
     yield from product(
         *([slice(i, min(i + step, n)) for i in range(0, n, step)] for n, step in zip(shape, steps, strict=True))
     )

@@ -2,8 +2,8 @@
 
 Points a second of CPU time, two numbers a point (parameters, FLOPs per token), medians over interleaved rounds. The
 loop has the formulas of one model written out; sweeps read them off the config. Timed are whole calls of
-`ffncalc.sweep` for columns; for grids the numbers block by block, which bounds the memory, with the config read and
-split into cells; for the search whole calls of `ffncalc.size`.
+`ffncalc.sweep` for columns (the arrays of the result, new each time, cost a third of it); then columns and grids piece
+by piece, which bounds the memory, reading the config included; for the search whole calls of `ffncalc.size`.
 """
 
 import argparse
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from ffncalc import edit, size, sweep
-from ffncalc.search.cells import points, split
+from ffncalc.search.cells import cell, points, split
+from ffncalc.search.columns import lookup, values
+from ffncalc.search.polynomial import CHUNK
 from ffncalc.search.space import space
 from ffncalc.search.table import blocks
 
@@ -67,6 +69,19 @@ def loop(sizes: dict[str, list[int]]) -> list[tuple[int, int]]:
     return [count(*row) for row in zip(*sizes.values(), strict=True)]
 
 
+def run_pieces(sizes: dict[str, Any]) -> int:
+    """The numbers of columns, a piece at a time, each forgotten when the next is made."""
+    where = space(edit.base(CONFIG), {name: column[:1].tolist() for name, column in sizes.items()}, None, NUMBERS)
+    parts = split(where)
+    (found,) = cell(where, {}, parts.plain)
+    numbers, plain = lookup([found]), [sizes[axis.name] for axis in parts.plain]
+    rows = 0
+    for i in range(0, len(plain[0]), CHUNK):
+        piece = [column[i : i + CHUNK] for column in plain]
+        rows += _numbers(values(numbers, None, piece, len(piece[0])) or {})
+    return rows
+
+
 def run_blocks() -> int:
     """Every block of the grid, each forgotten when the next is made."""
     where = space(edit.base(CONFIG), GRID, None, NUMBERS)
@@ -100,6 +115,7 @@ def main() -> None:
     cases: dict[str, tuple[int, Callable[[], Any]]] = {
         "plain Python loop": (300_000, lambda: loop(few)),
         "sweep over columns": (options.rows, lambda: sweep(CONFIG, many, numbers=NUMBERS, grid=False)),
+        "columns, a piece at a time": (options.rows, lambda: run_pieces(many)),
         "sweep over a grid": (points(space(edit.base(CONFIG), GRID).axes), run_blocks),
         "search for a budget": (size(7 * 10**9, **budget).points, lambda: size(7 * 10**9, **budget)),
     }

@@ -48,10 +48,10 @@ def test_candidates(words: list[str], expected: list[str]) -> None:
 
 def test_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group offers its own commands, and a command of it is looked up under both words."""
-    monkeypatch.setitem(COMMANDS, "lab", "Experiments.")
-    monkeypatch.setitem(COMMANDS, "lab zeros", "Count zeros.")
-    assert candidates(["lab", ""]) == ["zeros"]
-    assert candidates(["lab", "zeros", "--"]) == ["--help"]
+    monkeypatch.setitem(COMMANDS, "games", "Games.")
+    monkeypatch.setitem(COMMANDS, "games zeros", "Count zeros.")
+    assert candidates(["games", ""]) == ["zeros"]
+    assert candidates(["games", "zeros", "--"]) == ["--help"]
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if not under(name)])

@@ -4,6 +4,7 @@
 FFNCALC_FUZZ_SEED chooses others: that is the long run, by hand.
 """
 
+import functools
 import json
 import os
 import resource
@@ -17,7 +18,7 @@ from mutate import mutants
 from seeds import CHECKS, EXPRESSION_PIECES, EXPRESSIONS, HUGGING_FACE, OWN, configs, safetensors
 from structured import CONFIGS
 
-from ffncalc.cli import start
+from ffncalc.cli import lean, start
 
 TIMES = int(os.environ.get("FFNCALC_FUZZ", "1"))
 SEED = int(os.environ.get("FFNCALC_FUZZ_SEED", "1"))
@@ -26,8 +27,9 @@ MEGABYTES = 256
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Signals stay as they are, colours off, and the working folder empty."""
+    """Signals stay as they are, each command is built once, and the working folder is empty."""
     monkeypatch.setattr(start, "prepare_signals", lambda: None)
+    monkeypatch.setattr(lean, "load", functools.cache(lean.load))
     for name in ("GITHUB_WORKSPACE", "FFNCALC_DEBUG", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)

@@ -168,6 +168,13 @@ def test_refused_combinations_are_left_out_and_counted() -> None:
     assert "25 is not a multiple of n_heads 6" in found.why
 
 
+def test_a_zero_among_many_rows() -> None:
+    """What is plain in the first rows and 0 in a late one is refused there, and counted."""
+    found = sweep(OWN, {"d_ff": [7] * 1500 + [0, 9], "n_layers": [2] * 1502}, numbers=["params.ffn"], grid=False)
+    assert (found.rows, found.refused) == (1501, 1)
+    assert found.columns["params.ffn"][-1] == 2 * 3 * 24 * 9
+
+
 def test_refused_rows_of_columns() -> None:
     """In columns it is the rows that are counted."""
     found = sweep(RULED, {"d_model": [24, 25, 30, 25], "n_layers": [1, 2, 3, 4]}, grid=False)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ffncalc.expr import size
+from ffncalc.search.cells import polynomial
 from ffncalc.search.swept import Swept, Trace, swept
 
 
@@ -38,9 +40,12 @@ def test_not_looked_at(use: Callable[[Swept, Swept], Any]) -> None:
     ("use", "names"),
     [
         pytest.param(lambda a, b: a % b, "ab", id="divides"),
+        pytest.param(lambda a, b: a // 5, "a", id="rounded-down"),
         pytest.param(lambda a, b: 100 // a, "a", id="divided-by"),
         pytest.param(lambda a, b: a == b, "ab", id="equal"),
         pytest.param(lambda a, b: operator.lt(8, a), "a", id="compared"),
+        pytest.param(lambda a, b: b < 8, "b", id="less"),
+        pytest.param(lambda a, b: a >= 8, "a", id="at-least"),
         pytest.param(lambda a, b: a > 1, "a", id="more-than-one"),
         pytest.param(lambda a, b: min(a, 7), "a", id="minimum"),
         pytest.param(lambda a, b: Fraction(8 * a, 3), "a", id="fraction"),
@@ -53,6 +58,16 @@ def test_not_looked_at(use: Callable[[Swept, Swept], Any]) -> None:
 def test_looked_at(use: Callable[[Swept, Swept], Any], names: str) -> None:
     """Whatever depends on the value names the sizes that it depends on."""
     assert looked(use) == set(names)
+
+
+def test_a_size_made_from_another_is_no_plain_one() -> None:
+    """A leaf that is a multiple of a swept size stays a number in the polynomial, and that counts as looking."""
+    trace = Trace()
+    d = swept(12, "d_model", trace)
+    assert polynomial(size("d_model", d) * size("d_model", d) * 3, ["d_model"]) == {(2,): 3}
+    assert not trace.looked
+    assert polynomial(size("d_model", d) * size("d_ff", 4 * d), ["d_model"]) == {(1,): 48}
+    assert trace.looked == {"d_model"}
 
 
 def test_values_are_those_of_ints() -> None:
