@@ -29,7 +29,14 @@ def read(model: str) -> Config:
     if not found:
         raise InputError(f"{model}: not of the form REVISION:path, such as HEAD~1:model.yaml")
     revision, path = found["revision"], found["path"]
-    _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", wrong=f"{revision} is no revision here")
+    _git(
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{revision}^{{commit}}",
+        wrong=f"{revision} is no revision here",
+    )
     data = _blob(f"{revision}:{path}")
     if data is None and not path.startswith((".", "/")):
         data = _blob(f"{revision}:./{path}")
@@ -59,7 +66,9 @@ def _git(*args: str, wrong: str) -> bytes:
 
 def _run(*args: str) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(["git", *args], capture_output=True, check=False, env=os.environ | _ENV, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            ["git", *args], capture_output=True, check=False, env=os.environ | _ENV, stdin=subprocess.DEVNULL
+        )
     except FileNotFoundError:
         raise InputError("git is not installed; a revision can't be read without it") from None
     except (OSError, ValueError) as error:

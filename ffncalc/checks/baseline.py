@@ -26,7 +26,9 @@ def contents(models: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
 def path_of(file: ChecksFile) -> str:
     """Where the baseline of a checks file is written. Raises InputError where the file names a model in its place."""
     if not file.baseline.endswith(".json"):
-        raise InputError(f"{file.path}: baseline {file.baseline!r} is a model; --record writes a file that ends in .json")
+        raise InputError(
+            f"{file.path}: baseline {file.baseline!r} is a model; --record writes a file that ends in .json"
+        )
     path = os.path.join(os.path.dirname(file.path), file.baseline)
     if os.path.isfile(path) and recorded(path) is None:
         raise InputError(f"{path}: holds something else than a baseline; it is not overwritten")
@@ -48,6 +50,10 @@ def recorded(path: str) -> dict[str, dict[str, Any]] | None:
     if not isinstance(values, dict) or not str(values.get("schema", "")).startswith("ffncalc/baseline/"):
         return None
     models = values.get("models")
-    if values["schema"] != SCHEMA or not isinstance(models, dict) or not all(isinstance(m, dict) for m in models.values()):
+    if (
+        values["schema"] != SCHEMA
+        or not isinstance(models, dict)
+        or not all(isinstance(m, dict) for m in models.values())
+    ):
         raise InputError(f"{path}: not a baseline of this version; write it again with ffncalc check --record")
     return models

@@ -74,7 +74,11 @@ def _reason(text: str, operator: str, left: Value, right: Value) -> str:
     off = ""
     if isinstance(left, Fraction) and isinstance(right, Fraction) and right:
         share = (left - right) / abs(right)
-        off = f" ({'+' if share > 0 else ''}{shown(Fraction(round(share * 1000), 10))} %)" if 10 > abs(share) >= Fraction(1, 1000) else ""
+        off = (
+            f" ({'+' if share > 0 else ''}{shown(Fraction(round(share * 1000), 10))} %)"
+            if 10 > abs(share) >= Fraction(1, 1000)
+            else ""
+        )
     return f"{text} is {_text(left)}, wanted {wanted}{off}"
 
 
@@ -140,11 +144,17 @@ def _repeats(assertion: Assertion, models: Models) -> int:
 def _number(path: Path, numbers: Numbers, index: int) -> Fraction:
     value = _at(path, numbers, index)
     if value is None:
-        raise InputError(f"{path.text}{_whose(numbers)} is not known (null); nothing can be asserted of it{_vocabulary(numbers)}")
+        raise InputError(
+            f"{path.text}{_whose(numbers)} is not known (null); nothing can be asserted of it{_vocabulary(numbers)}"
+        )
     if isinstance(value, list):
-        raise InputError(f"{path.text}{_whose(numbers)} is a list of {len(value)}; take one, {path.text}[0], or each, {path.text}[*]")
+        raise InputError(
+            f"{path.text}{_whose(numbers)} is a list of {len(value)}; take one, {path.text}[0], or each, {path.text}[*]"
+        )
     if isinstance(value, Mapping):
-        raise InputError(f"{path.text}{_whose(numbers)} is a group; name one of its numbers, such as {path.text}.{next(iter(value), '')}")
+        raise InputError(
+            f"{path.text}{_whose(numbers)} is a group; name one of its numbers, such as {path.text}.{next(iter(value), '')}"
+        )
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError(f"{path.text}{_whose(numbers)} is text; only numbers can be checked")
     return exactly(value)
@@ -194,11 +204,15 @@ def unknown(path: Path, numbers: Numbers) -> InputError:
     from difflib import get_close_matches
 
     known = list(names(numbers.tree))
-    short = [name for group in numbers.groups for name in numbers.tree.get(group) or ()] if path.text.isidentifier() else []
+    short = (
+        [name for group in numbers.groups for name in numbers.tree.get(group) or ()] if path.text.isidentifier() else []
+    )
     bare = {name.rpartition(".")[2]: name for name in reversed(known)}
     last = path.text.rpartition(".")[2]
     near = get_close_matches(path.text, short, n=1)
-    near = near or ([bare[last]] if last in bare and bare[last] != path.text else get_close_matches(path.text, known, n=1))
+    near = near or (
+        [bare[last]] if last in bare and bare[last] != path.text else get_close_matches(path.text, known, n=1)
+    )
     near = near or [bare[name] for name in get_close_matches(last, bare, n=1)]
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known[:4])}, ..."
     return InputError(f"{path.text}{_whose(numbers)} is no number that ffncalc reports; {hint}")

@@ -58,7 +58,9 @@ CONDITIONS = {
     "at_least": "at least what another model has",
 }
 ROOTS = ("params", "dims", "ffn_share", "layers", "flops", "crossover_seq_len")
-REFERENCE = re.compile(r"(?:(?P<factor>[^×*]*?)\s*(?:×|\*|\sx\s)\s*)?(?P<model>.+?)\s*(?:(?:±|\+/-|\+-)\s*(?P<off>.+))?")
+REFERENCE = re.compile(
+    r"(?:(?P<factor>[^×*]*?)\s*(?:×|\*|\sx\s)\s*)?(?P<model>.+?)\s*(?:(?:±|\+/-|\+-)\s*(?P<off>.+))?"
+)
 
 
 class Check(NamedTuple):
@@ -129,7 +131,11 @@ class _File:
     def known(self, key: Key, name: str, names: tuple[str, ...]) -> None:
         if name not in names:
             near = get_close_matches(name, names, n=1)
-            self.fail(key, f"key {name[:60]!r} is not known; " + (f"did you mean {near[0]}?" if near else f"want one of {', '.join(names)}"))
+            self.fail(
+                key,
+                f"key {name[:60]!r} is not known; "
+                + (f"did you mean {near[0]}?" if near else f"want one of {', '.join(names)}"),
+            )
 
 
 def read(path: str) -> ChecksFile:
@@ -189,7 +195,14 @@ def _settings(file: _File, at: Key, values: dict[str, Any]) -> Settings:
         return values.get(name)
 
     causal, passes = one_of("causal", (True, False)), one_of("pass", tuple(PASSES))
-    work = Workload(whole("seq_len"), whole("source_len"), whole("batch") or 1, causal or False, passes or "forward", whole("tokens"))
+    work = Workload(
+        whole("seq_len"),
+        whole("source_len"),
+        whole("batch") or 1,
+        causal or False,
+        passes or "forward",
+        whole("tokens"),
+    )
     return Settings(work, one_of("head", HEADS), whole("vocab_size"), one_of("tied", (True, False)))
 
 

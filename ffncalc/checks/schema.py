@@ -27,7 +27,7 @@ def schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12). What it can't say, that a number is one which ffncalc reports, the command checks."""
     conditions = {word: {**_TYPES.get(word, _NUMBER), "description": meaning} for word, meaning in CONDITIONS.items()}
     number = {"type": "object", "minProperties": 1, "additionalProperties": False, "properties": conditions}
-    settings: dict[str, Any] = {name: _SIZE for name in (*LENGTHS, "vocab_size")}
+    settings: dict[str, Any] = dict.fromkeys((*LENGTHS, "vocab_size"), _SIZE)
     settings |= {"causal": {"type": "boolean"}, "tied": {"type": "boolean"}, "head": {"enum": list(HEADS)}}
     entry = {
         "type": "object",
@@ -35,7 +35,10 @@ def schema() -> dict[str, Any]:
         "minProperties": 2,
         "additionalProperties": False,
         "properties": {
-            "model": {**_TEXTS, "description": "a bundled name, a path from this file's folder, a glob, or a list of them"},
+            "model": {
+                **_TEXTS,
+                "description": "a bundled name, a path from this file's folder, a glob, or a list of them",
+            },
             "assert": {**_TEXTS, "description": "params.total <= 7B, dims.d_ff % 256 == 0"},
             **settings,
             "pass": {"enum": list(PASSES)},

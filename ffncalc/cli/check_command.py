@@ -16,7 +16,9 @@ def command(
     record: Annotated[
         bool, typer.Option("--record", help="Write the present numbers as the baseline, and check nothing.")
     ] = False,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of such files, for an editor.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of such files, for an editor.")
+    ] = False,
     strict: Strict = False,
     format: Annotated[
         str,

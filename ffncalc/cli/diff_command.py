@@ -11,7 +11,9 @@ from ffncalc.config import Config
 
 
 def command(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A MODEL, or a config at a git revision: HEAD~1:model.yaml.")],
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="A MODEL, or a config at a git revision: HEAD~1:model.yaml.")
+    ],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The same.")],
     seq_len: SeqLen = None,
     head: Head = None,

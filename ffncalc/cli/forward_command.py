@@ -12,44 +12,52 @@ if TYPE_CHECKING:
     from ffncalc.model import Model
 
 
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL|VARIANT",
+        help="A model, or one FFN: relu, gelu, swish, glu, bilinear, reglu, geglu, swiglu, relu2.",
+    ),
+]
+DModel = Annotated[str | None, typer.Option("--d-model", metavar="D", help="Width of the stream (64, or the input's).")]
+DFf = Annotated[
+    str | None, typer.Option("--d-ff", metavar="N", help="Hidden width, of an expert too (the model's own ratio).")
+]
+Rule = Annotated[
+    str | None, typer.Option("--rule", metavar="llama|8/3|4d|matched", help="Work the hidden width out by this rule.")
+]
+MultipleOf = Annotated[
+    str | None, typer.Option("--multiple-of", metavar="N", help="Round it to a multiple of this (rule llama).")
+]
+Tokens = Annotated[str | None, typer.Option("--tokens", metavar="T", help="Tokens (8, or the input's).")]
+Layers = Annotated[str, typer.Option("--layers", metavar="N", help="Run the model's first N blocks.")]
+Dtype = Annotated[str, typer.Option("--dtype", metavar="float16|float32|float64", help="What the numbers are.")]
+Backward = Annotated[bool, typer.Option("--backward", help="Differentiate too, and check each gradient.")]
+Weights = Annotated[
+    str | None, typer.Option("--weights", metavar="FILE.npz", help="Arrays by the names that --save writes.")
+]
+Input = Annotated[
+    str | None, typer.Option("--input", metavar="X.npy", help="The stream, (T, d_model) or (batch, T, d_model).")
+]
+Save = Annotated[
+    str | None, typer.Option("--save", metavar="OUT.npz", help="Write input, weights, steps and gradients.")
+]
+
+
 def command(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL|relu|gelu|swish|glu|bilinear|reglu|geglu|swiglu|relu2", help="A model, or an FFN alone."
-        ),
-    ] = "swiglu",
-    d_model: Annotated[
-        str | None, typer.Option("--d-model", metavar="D", help="Width of the stream (64, or the input's).")
-    ] = None,
-    d_ff: Annotated[
-        str | None,
-        typer.Option("--d-ff", metavar="N", help="Hidden width, of an expert too (default: the model's ratio)."),
-    ] = None,
-    rule: Annotated[
-        str | None,
-        typer.Option("--rule", metavar="llama|8/3|4d|matched", help="Work the hidden width out by this rule."),
-    ] = None,
-    multiple_of: Annotated[
-        str | None,
-        typer.Option("--multiple-of", metavar="N", help="Round it to a multiple of this (rule llama unless told)."),
-    ] = None,
-    tokens: Annotated[str | None, typer.Option("--tokens", metavar="T", help="Tokens (8, or the input's).")] = None,
-    layers: Annotated[str, typer.Option("--layers", metavar="N", help="Run the model's first N blocks.")] = "1",
+    model: What = "swiglu",
+    d_model: DModel = None,
+    d_ff: DFf = None,
+    rule: Rule = None,
+    multiple_of: MultipleOf = None,
+    tokens: Tokens = None,
+    layers: Layers = "1",
     seed: Seed = "0",
-    dtype: Annotated[
-        str, typer.Option("--dtype", metavar="float16|float32|float64", help="What the numbers are.")
-    ] = "float64",
-    backward: Annotated[bool, typer.Option("--backward", help="Differentiate too, and check each gradient.")] = False,
-    weights: Annotated[
-        str | None, typer.Option("--weights", metavar="FILE.npz", help="Arrays by the names that --save writes.")
-    ] = None,
-    input: Annotated[
-        str | None, typer.Option("--input", metavar="X.npy", help="The stream, (T, d_model) or (batch, T, d_model).")
-    ] = None,
-    save: Annotated[
-        str | None, typer.Option("--save", metavar="OUT.npz", help="Write input, weights, steps and gradients.")
-    ] = None,
+    dtype: Dtype = "float64",
+    backward: Backward = False,
+    weights: Weights = None,
+    input: Input = None,
+    save: Save = None,
     strict: Strict = False,
     format: Format = "table",
     json: Json = False,

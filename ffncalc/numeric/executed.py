@@ -153,7 +153,7 @@ def _histogram(values: Array, low: float, high: float) -> Iterable[int]:
     """Counts in BINS equal bins; numpy.histogram would do, but not for numbers whose distance overflows."""
     width = high / 2 - low / 2
     places = np.zeros(values.size) if width == 0 else (values / 2 - low / 2) / width * BINS
-    return [int(count) for count in np.bincount(np.minimum(places.astype(int), BINS - 2), minlength=BINS)]
+    return [int(count) for count in np.bincount(np.minimum(places.astype(int), BINS - 1), minlength=BINS)]
 
 
 def checked(

@@ -20,7 +20,9 @@ def document(report: Checked) -> Document:
 def headline(report: Checked) -> str:
     """`2 of 14 checks failed`, `14 checks hold`."""
     count, failed = len(report.results), len(report.failed)
-    return f"{failed:,} of {count:,} checks failed" if failed else f"{count:,} check{'s hold' if count > 1 else ' holds'}"
+    return (
+        f"{failed:,} of {count:,} checks failed" if failed else f"{count:,} check{'s hold' if count > 1 else ' holds'}"
+    )
 
 
 def _row(result: Result) -> tuple[Cell, ...]:

@@ -19,7 +19,11 @@ def document(report: Diff, names: tuple[str, str]) -> Document:
     if not report.numbers:
         return [*lines, Line("No number changed.")]
     rows = tuple((c.name, _cell(c, c.old), _cell(c, c.new), _moved(c), _off(c)) for c in report.numbers)
-    return [*lines, Table(("number", *names, "change", ""), rows), Line(f"FLOPs are of the forward pass at T = {report.seq_len:,}, every pair of tokens.")]
+    return [
+        *lines,
+        Table(("number", *names, "change", ""), rows),
+        Line(f"FLOPs are of the forward pass at T = {report.seq_len:,}, every pair of tokens."),
+    ]
 
 
 def headline(report: Diff) -> str:

@@ -15,7 +15,11 @@ from ffncalc.report.params import Params
 from ffncalc.spec import MEANING, Spec
 
 _FLOPS = ("per_token", "per_source_token", "per_sequence", "total")
-_FOLLOWS = ("attention.width", "ffn.activation", "n_layers")  # given by others, without a count, or stated for the whole stack
+_FOLLOWS = (
+    "attention.width",
+    "ffn.activation",
+    "n_layers",
+)  # given by others, without a count, or stated for the whole stack
 
 
 class Change(NamedTuple):
@@ -86,7 +90,11 @@ def _sizes(spec: Spec) -> dict[str, Any]:
             found[f"{prefix}layers of each kind"] = " + ".join(f"{kind.n_stored.value:,}" for kind in stack.kinds)
         layers = [kind.layer for kind in stack.kinds]
         groups: dict[str, list[Any]] = {"attention": [x.attention for x in layers], "ffn": [x.ffn for x in layers]}
-        groups |= {"norm": [*(x.norm for x in layers), stack.norm], "positions": [stack.positions], "embedding": [stack.embedding]}
+        groups |= {
+            "norm": [*(x.norm for x in layers), stack.norm],
+            "positions": [stack.positions],
+            "embedding": [stack.embedding],
+        }
         for group, records in groups.items():
             for field in records[0]._fields:
                 if (name := f"{group}.{field}") in MEANING and name not in _FOLLOWS:

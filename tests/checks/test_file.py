@@ -61,7 +61,7 @@ def conditions(text: str) -> str:
         ("crossover_seq_len: {min: 1}", "crossover_seq_len: {max: 1}"),
         ("assert: dims.d_ff == 192", "assert: [dims.d_ff == 193]"),
     ],
-)  # fmt: skip
+)
 def test_conditions(write: Write, good: str, bad: str) -> None:
     """Each condition holds where it should, and fails where it is off by the least."""
     assert checked(write, conditions(good)) == [True]
@@ -82,7 +82,10 @@ def test_conditions(write: Write, good: str, bad: str) -> None:
         ("checks: [{model: own.yaml, seq_len: 4}]\n", "nothing is checked of it"),
         ("checks: [{params.total: 3}]\n", "model is a bundled name"),
         ("checks: [{model: [], params.total: 3}]\n", "model is a bundled name"),
-        (conditions("params.totl: 3"), "line 3, column 5: params.totl of own.yaml is no number that ffncalc reports; did you mean params.total?"),
+        (
+            conditions("params.totl: 3"),
+            "line 3, column 5: params.totl of own.yaml is no number that ffncalc reports; did you mean params.total?",
+        ),
         (conditions("parms.total: 3"), "line 3, column 5: key 'parms.total' is not known"),
         (conditions("d_ff: 3"), "key 'd_ff' is not known"),
         (conditions("seqlen: 3\nparams.total: 3"), "did you mean seq_len?"),
@@ -124,7 +127,7 @@ def test_conditions(write: Write, good: str, bad: str) -> None:
         ("checks: [{model: lama-7b, params.total: 3}]", "did you mean llama-7b"),
         ("checks: [{model: '-', params.total: 3}]", "'-' is neither a bundled model nor a file"),
     ],
-)  # fmt: skip
+)
 def test_refused(write: Write, text: str, message: str) -> None:
     """What isn't understood, matches nothing or checks nothing is an error with its place: never a silent pass."""
     with pytest.raises(InputError) as error:
@@ -184,6 +187,13 @@ def test_schema() -> None:
     """The schema is one, it lets the example through, and it refuses what the reader refuses by its form."""
     jsonschema.Draft202012Validator.check_schema(schema())
     jsonschema.validate(parse(EXAMPLE, "x", as_json=False).values, schema())
-    for bad in ("checks: []", "check: []", "checks: [{model: a}]", conditions("d_ff: 3"), conditions("params.total: {mx: 3}"), conditions("params.total: {}")):
+    for bad in (
+        "checks: []",
+        "check: []",
+        "checks: [{model: a}]",
+        conditions("d_ff: 3"),
+        conditions("params.total: {mx: 3}"),
+        conditions("params.total: {}"),
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(parse(bad, "x", as_json=False).values, schema())

@@ -76,7 +76,11 @@ def test_forms(ffncalc: Run, files: Path, form: str) -> None:
     elif form == "junit":
         assert ET.fromstring(out).get("failures") == "1"
     elif form == "github":
-        assert out.startswith("::error file=checks.yaml,line=4,col=17,title=own.yaml%3A dims.d_ff multiple_of 64::own.yaml: dims.d_ff % 64".replace("_ff % ", "_ff %25 "))
+        assert out.startswith(
+            "::error file=checks.yaml,line=4,col=17,title=own.yaml%3A dims.d_ff multiple_of 64::own.yaml: dims.d_ff % 64".replace(
+                "_ff % ", "_ff %25 "
+            )
+        )
         assert "1 of 2 checks failed" in out
     assert "dims.d" in out
 
@@ -92,7 +96,11 @@ def test_several_files(ffncalc: Run, files: Path, write: Write) -> None:
 def test_nothing_to_check(ffncalc: Run, files: Path) -> None:
     """No file, a file that isn't there, two formats at once: exit code 2."""
     assert "no checks file was given" in ffncalc("check").err
-    assert ffncalc("check", "none.yaml") == (2, "", "ffncalc: error: none.yaml: can't be read: No such file or directory\n")
+    assert ffncalc("check", "none.yaml") == (
+        2,
+        "",
+        "ffncalc: error: none.yaml: can't be read: No such file or directory\n",
+    )
     assert ffncalc("check", "checks.yaml", "--json", "--format", "junit").code == 2
     assert "did you mean junit?" in ffncalc("check", "checks.yaml", "--format", "junt").err
 
@@ -100,7 +108,10 @@ def test_nothing_to_check(ffncalc: Run, files: Path) -> None:
 def test_strict(ffncalc: Run, files: Path) -> None:
     """A warning about a model is a warning, and with --strict an error."""
     (files / "own.yaml").write_text(OWN + "odd: 1\n")
-    assert ffncalc("check", "checks.yaml")[::2] == (0, "ffncalc: warning: own.yaml: line 8, column 1: key 'odd' was not read\n")
+    assert ffncalc("check", "checks.yaml")[::2] == (
+        0,
+        "ffncalc: warning: own.yaml: line 8, column 1: key 'odd' was not read\n",
+    )
     assert ffncalc("check", "checks.yaml", "--strict")[:2] == (2, "")
 
 
@@ -113,7 +124,11 @@ def test_schema(ffncalc: Run, files: Path) -> None:
 # ------------------------------------------------------------------ the baseline
 def test_record(ffncalc: Run, files: Path, write: Write) -> None:
     """The numbers of today are written once, the same bytes each time, and hold until something moves."""
-    write(CHECKS + "    params.ffn: {same_as: baseline, at_most: 1.03 × baseline}\n  - {model: gpt2, seq_len: 1k, flops.total.total: {same_as: baseline}}\n", "checks.yaml")
+    write(
+        CHECKS
+        + "    params.ffn: {same_as: baseline, at_most: 1.03 × baseline}\n  - {model: gpt2, seq_len: 1k, flops.total.total: {same_as: baseline}}\n",
+        "checks.yaml",
+    )
     assert "write it with: ffncalc check --record checks.yaml" in ffncalc("check", "checks.yaml").err
     assert ffncalc("check", "--record", "checks.yaml") == (0, "checks.baseline.json: the numbers of 2 models\n", "")
     first = (files / "checks.baseline.json").read_bytes()
@@ -123,7 +138,10 @@ def test_record(ffncalc: Run, files: Path, write: Write) -> None:
     assert ffncalc("check", "checks.yaml").code == 0
     grow(files)
     code, out, _ = ffncalc("check", "checks.yaml")
-    assert (code, out.splitlines()[-1]) == (1, "checks.yaml:5: own.yaml: params.ffn is 115,200, wanted <= 113,909.76 (+1.1 %) (at_most 1.03 × baseline)")
+    assert (code, out.splitlines()[-1]) == (
+        1,
+        "checks.yaml:5: own.yaml: params.ffn is 115,200, wanted <= 113,909.76 (+1.1 %) (at_most 1.03 × baseline)",
+    )
 
 
 def test_record_overwrites_nothing_else(ffncalc: Run, files: Path, write: Write) -> None:
@@ -146,14 +164,43 @@ def test_a_model_that_was_not_recorded(ffncalc: Run, files: Path, write: Write) 
     ("args", "code", "err"),
     [
         (["params", "own.yaml", "--assert", "total < 200k", "--assert", "d_ff % 64 == 0"], 0, ""),
-        (["params", "own.yaml", "--assert", "total < 100k"], 1, "own: total is 172,992, wanted < 100,000 (+73 %) (total < 100k)"),
-        (["params", "own.yaml", "gpt2", "--assert", "d_ff == 192"], 1, "gpt2: d_ff is 3,072, wanted == 192 (d_ff == 192)"),
-        (["flops", "own.yaml", "--seq-len", "1", "--assert", "head == 12_800", "--assert", "per_token.head == total.head"], 0, ""),
-        (["flops", "own.yaml", "--seq-len", "2", "--assert", "total == per_token.total"], 1, "own: total is 667,648, wanted == 333,824"),
+        (
+            ["params", "own.yaml", "--assert", "total < 100k"],
+            1,
+            "own: total is 172,992, wanted < 100,000 (+73 %) (total < 100k)",
+        ),
+        (
+            ["params", "own.yaml", "gpt2", "--assert", "d_ff == 192"],
+            1,
+            "gpt2: d_ff is 3,072, wanted == 192 (d_ff == 192)",
+        ),
+        (
+            [
+                "flops",
+                "own.yaml",
+                "--seq-len",
+                "1",
+                "--assert",
+                "head == 12_800",
+                "--assert",
+                "per_token.head == total.head",
+            ],
+            0,
+            "",
+        ),
+        (
+            ["flops", "own.yaml", "--seq-len", "2", "--assert", "total == per_token.total"],
+            1,
+            "own: total is 667,648, wanted == 333,824",
+        ),
         (["flops", "own.yaml", "--assert", "crossover_seq_len > 1e6"], 1, "own: crossover_seq_len is"),
         (["hidden-dim", "4096", "--assert", "d_ff == 11008"], 0, ""),
         (["hidden-dim", "4096", "--assert", "d_ff == 11007"], 1, "d_ff is 11,008, wanted == 11,007 (d_ff == 11007)"),
-        (["params", "own.yaml", "--assert", "totl > 1"], 2, "totl of own is no number that ffncalc reports; did you mean total?"),
+        (
+            ["params", "own.yaml", "--assert", "totl > 1"],
+            2,
+            "totl of own is no number that ffncalc reports; did you mean total?",
+        ),
         (["params", "own.yaml", "--assert", "total"], 2, "nothing is compared"),
         (["params", "own.yaml", "--assert", ""], 2, "a number or a name is expected"),
         (["params", "own.yaml", "--assert"], 2, "option '--assert' requires an argument"),
@@ -194,7 +241,11 @@ def test_action(files: Path, tool: dict[str, str]) -> None:
     """The action's own steps: a model that grew fails with an annotation on the line of the check, and a summary."""
     action = parse((ROOT / "action.yml").read_text(), "action.yml").values
     steps = {step["name"]: step["run"] for step in action["runs"]["steps"] if "run" in step}
-    env = tool | {"FILES": "checks.yaml", "GITHUB_STEP_SUMMARY": str(files / "summary.md"), "GITHUB_WORKSPACE": str(files.parent)}
+    env = tool | {
+        "FILES": "checks.yaml",
+        "GITHUB_STEP_SUMMARY": str(files / "summary.md"),
+        "GITHUB_WORKSPACE": str(files.parent),
+    }
     assert shell(steps["Check"], files, env).returncode == 0
     grow(files)
     done = shell(steps["Check"], files, env)

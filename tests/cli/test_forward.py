@@ -53,6 +53,18 @@ def test_layers_are_the_models_first(own: Callable[[str], Any], layers: int) -> 
     assert found.run.macs == min(layers, 2) * dense + max(layers - 2, 0) * experts
 
 
+def test_a_mixtures_steps_and_buffers(own: Callable[[str], Any]) -> None:
+    """The experts' hidden units follow the choice of experts, and a bias that only chooses is no parameter."""
+    text = "family: decoder\nd_model: 96\nn_layers: 1\nn_vocab: 11\nn_heads: 6\n"
+    moe = "ffn: {kind: moe, n_experts: 4, top_k: 2, d_ff: 40, n_shared: 1, correction: true}"
+    found = forward(own(text + moe), Settings(d_model=24, tokens=5, backward=True))
+    names = [step.name.removeprefix("ffn.") for step in found.run.steps if step.name.startswith("ffn.")]
+    assert names == ["router", "chosen", "chosen_weights", "experts.hidden", "shared"]
+    assert found.run.steps[-3].shape == (2 * 5, 10)
+    assert found.arrays == 4 * 24 * 24 + 2 * 24 + 4 * 24 + 5 * 3 * 24 * 10
+    assert "choice_bias" in [gradient.name for gradient in found.run.gradients]
+
+
 def test_without_arguments_it_is_the_swiglu_ffn(ffncalc: Run) -> None:
     """8 tokens of width 64 through three matrices of 171 columns."""
     found = data(ffncalc("forward", "--json"))

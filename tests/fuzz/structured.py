@@ -10,7 +10,9 @@ from ffncalc.spec import CHOICES, GROUPS, MEANING
 SIZES = st.one_of(
     st.integers(1, 64),
     st.sampled_from([0, -1, 10**6, 10**30, 10**320, 10**999, 2**63, 2**64]),
-    st.sampled_from([None, True, False, 1.0, 64.0, 1.5, -0.0, 1e300, float("inf"), float("nan"), "64", "", "\x1b[2J", [], {}]),
+    st.sampled_from(
+        [None, True, False, 1.0, 64.0, 1.5, -0.0, 1e300, float("inf"), float("nan"), "64", "", "\x1b[2J", [], {}]
+    ),
     st.lists(st.integers(0, 9), max_size=4),
 )
 NAMES = st.text(max_size=8)
@@ -34,7 +36,10 @@ LAYERS = st.lists(st.fixed_dictionaries({}, optional={"repeat": st.integers(1, 4
 OWN = st.fixed_dictionaries(
     {"family": st.sampled_from(["decoder", "decoder", "encoder", "encoder-decoder", "llama", "t5", "bert"])},
     optional={
-        **{name: st.one_of(st.integers(1, 64), SIZES) for name in ("d_model", "n_layers", "n_vocab", "d_ff", "n_heads", "n_kv_heads")},
+        **{
+            name: st.one_of(st.integers(1, 64), SIZES)
+            for name in ("d_model", "n_layers", "n_vocab", "d_ff", "n_heads", "n_kv_heads")
+        },
         **GROUP_VALUES,
         "layers": st.one_of(LAYERS, SIZES),
         "tied": st.one_of(st.booleans(), SIZES),

@@ -142,7 +142,12 @@ def test_complaints_would_be_seen() -> None:
     ):
         assert complaint(bad) is not None
     parts = dict.fromkeys(("embedding", "attention", "ffn", "norm", "head", "other"), 2)
-    for totals, ends in (((12, 12, 12), None), ((11, 11, 12), "components"), ((12, 13, 12), "active"), ((12, 12, 11), "active")):
+    for totals, ends in (
+        ((12, 12, 12), None),
+        ((11, 11, 12), "components"),
+        ((12, 13, 12), "active"),
+        ((12, 12, 11), "active"),
+    ):
         total, active, stored = totals
         out = json.dumps({"params": {"total": total, "active": active, "stored": stored, **parts}})
         assert (sums_up(fine._replace(out=out)) or "").startswith(ends or "")
