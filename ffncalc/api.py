@@ -36,8 +36,8 @@ def flops(
     """Matmul FLOPs of a model (1 multiply-accumulate is 2), per token and of the whole batch.
 
     `seq_len` is T, the tokens of a sequence (default: 2048, or the position table's length if that is shorter),
-    `source_len` the rows of an encoder beside a decoder; `causal` counts only the pairs that the mask leaves; `passes` is
-    forward, train (3 x) or recompute (4 x); `tokens` adds the total of a training run. Raises InputError where the
+    `source_len` the rows of an encoder beside a decoder; `causal` counts only the pairs that the mask leaves; `passes`
+    is forward, train (3 x) or recompute (4 x); `tokens` adds the total of a training run. Raises InputError where the
     config can't be read or the family's FLOPs aren't counted.
     """
     return flops_report.flops(_loaded(model), Workload(seq_len, source_len, batch, causal, passes, tokens))

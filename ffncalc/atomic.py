@@ -9,7 +9,7 @@ from ffncalc.errors import InputError
 
 
 def write(path: str, data: str | bytes) -> None:
-    """Write a file, a link's target in its place; what isn't a regular file (a device) is written to. Raises InputError."""
+    """Write a file, a link's target in its place; a device is written to as it is. Raises InputError."""
     contents = data.encode() if isinstance(data, str) else data
     target = os.path.realpath(path)
     beside = f"{target}.{os.getpid()}.part"

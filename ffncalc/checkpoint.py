@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,7 +18,18 @@ from ffncalc.text import parse
 
 MAX_HEADER = 100 * 10**6
 _BITS = {"F64": 64, "I64": 64, "U64": 64, "F32": 32, "I32": 32, "U32": 32, "F16": 16, "BF16": 16, "I16": 16, "U16": 16}
-_BITS |= {"F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "I8": 8, "U8": 8, "BOOL": 8, "F6_E2M3": 6, "F6_E3M2": 6, "F4": 4, "C64": 64}
+_BITS |= {
+    "F8_E4M3": 8,
+    "F8_E5M2": 8,
+    "F8_E8M0": 8,
+    "I8": 8,
+    "U8": 8,
+    "BOOL": 8,
+    "F6_E2M3": 6,
+    "F6_E3M2": 6,
+    "F4": 4,
+    "C64": 64,
+}
 INDEX = "model.safetensors.index.json"
 
 
@@ -50,7 +62,9 @@ def holds_shards(folder: str) -> bool:
 def read(path: str) -> list[Tensor]:
     """Every tensor of a checkpoint: a file, an index with its shards, or a folder of them. Raises InputError."""
     if not is_checkpoint(path) and not (os.path.isdir(path) and holds_shards(path)):
-        raise InputError(f"{path}: no safetensors checkpoint: want a .safetensors file, its index, or a folder of shards")
+        raise InputError(
+            f"{path}: no safetensors checkpoint: want a .safetensors file, its index, or a folder of shards"
+        )
     if os.path.isdir(path):
         index = os.path.join(path, INDEX)
         return read(index) if os.path.isfile(index) else _folder(path)
@@ -92,7 +106,9 @@ def _distinct(where: str, tensors: Iterator[Tensor]) -> list[Tensor]:
     found: dict[str, Tensor] = {}
     for tensor in tensors:
         if tensor.name in found:
-            raise InputError(f"{where}: tensor {tensor.name!r} stands in {found[tensor.name].file} and in {tensor.file}")
+            raise InputError(
+                f"{where}: tensor {tensor.name!r} stands in {found[tensor.name].file} and in {tensor.file}"
+            )
         found[tensor.name] = tensor
     return list(found.values())
 
@@ -106,7 +122,7 @@ def _file(path: str) -> Iterator[Tensor]:
             spans.append((span, name))
             yield tensor
     spans.sort()
-    for ((_, end), first), ((start, _), second) in zip(spans, spans[1:], strict=False):
+    for ((_, end), first), ((start, _), second) in pairwise(spans):
         if start < end:
             raise InputError(f"{path}: tensors {first!r} and {second!r} overlap in the file")
 
@@ -141,7 +157,9 @@ def _tensor(path: str, name: str, entry: Any, room: int) -> tuple[Tensor, tuple[
     dtype = str(described.get("dtype"))
     tensor = Tensor(name, tuple(shape), dtype, os.path.basename(path))
     if not span[0] <= span[1] <= room:
-        raise InputError(f"{path}: tensor {name!r} lies at {span[0]:,} to {span[1]:,}, beyond the {room:,} bytes of data")
+        raise InputError(
+            f"{path}: tensor {name!r} lies at {span[0]:,} to {span[1]:,}, beyond the {room:,} bytes of data"
+        )
     bits = _BITS.get(dtype)
     if bits and tensor.size * bits != 8 * (span[1] - span[0]):
         what = f"tensor {name!r} of shape {list(shape)} and type {dtype}"
@@ -151,4 +169,3 @@ def _tensor(path: str, name: str, entry: Any, room: int) -> tuple[Tensor, tuple[
 
 def _whole_numbers(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in values)
-

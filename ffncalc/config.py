@@ -1,4 +1,5 @@
-"""MODEL, as a person names it -> the config it stands for: a bundled name, a file, a folder, or `-` for standard input."""
+"""MODEL, as a person names it -> the config it stands for: a bundled name, a file, a folder, or `-` for standard
+input."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def read(model: str | dict[str, Any] | Config) -> Config:
 
 
 def of_bytes(data: bytes, file: str, name: str) -> Config:
-    """The config that the bytes of a file are; the ending of `file` says whether as JSON or as YAML. Raises InputError."""
+    """The config that the bytes of a file are; the ending of `file` says whether as JSON or as YAML. Raises
+    InputError."""
     return _parsed(_bounded(data, file), file, name)
 
 

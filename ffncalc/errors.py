@@ -18,7 +18,7 @@ class InputError(FfncalcError):
     """The command line, a file or an array is not what it has to be."""
 
 
-class CheckFailed(FfncalcError):
+class CheckFailed(FfncalcError):  # noqa: N818 - it is what happened, no fault of anyone's
     """Everything was read and computed, and a stated condition does not hold."""
 
     exit_code = 1

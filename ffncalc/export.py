@@ -108,7 +108,8 @@ def flops_data(report: Flops) -> dict[str, Any]:
         "layers": [layer_head(layer.kind) | values(layer.kinds) for layer in report.layers],
         "crossover_seq_len": report.crossover_seq_len,
         "rules_of_thumb": [
-            {"rule": r.rule, "of": r.of, "value": r.value, "exact": r.exact, "off": round(r.off, 6)} for r in report.rules
+            {"rule": r.rule, "of": r.of, "value": r.value, "exact": r.exact, "off": round(r.off, 6)}
+            for r in report.rules
         ],
         "rule_n": report.n_rule.value,
     }
@@ -140,7 +141,12 @@ def inferred_data(report: Inferred) -> dict[str, Any]:
     if report.halves:
         ways = [origin_data(origin) for origin in report.halves]
         summed = {"d_ff": report.d_ff // 2, "used_by": list(report.half_used_by), "candidates": ways}
-    data = {"schema": "ffncalc/hidden-dim/1", "d_model": report.d_model, "d_ff": report.d_ff, "used_by": list(report.used_by)}
+    data = {
+        "schema": "ffncalc/hidden-dim/1",
+        "d_model": report.d_model,
+        "d_ff": report.d_ff,
+        "used_by": list(report.used_by),
+    }
     return data | {"candidates": [origin_data(origin) for origin in report.origins], "summed": summed}
 
 
@@ -167,7 +173,8 @@ def compare_rows(report: Comparison, explain: bool = False) -> list[dict[str, An
 
 
 def compare_data(params: Params, flops: Flops | None, seq_len: int) -> dict[str, Any]:
-    """One row of `ffncalc compare`: a model's numbers by their path in the JSON; without those of FLOPs where they aren't counted."""
+    """One row of `ffncalc compare`: a model's numbers by their path in the JSON; without those of FLOPs where they
+    aren't counted."""
     data = params_data(params)
     row = {"model": data["model"], "family": data["family"], "dims": data["dims"], "params": data["params"]}
     row |= {"ffn_share": data["ffn_share"], "flops": {"seq_len": seq_len}}
@@ -273,20 +280,27 @@ def configs_data(entry: Bundled) -> dict[str, Any]:
 
 def family_data(family: Family) -> dict[str, Any]:
     """One of `ffncalc families --json`."""
-    data = {"family": family.name, "model_types": list(family.model_types), "source": family.source, "status": family.status}
+    data = {
+        "family": family.name,
+        "model_types": list(family.model_types),
+        "source": family.source,
+        "status": family.status,
+    }
     return data | {"flops": family.flops, "note": family.note, "switches": family.switches, "defaults": family.defaults}
 
 
 def explain_data(explained: Iterable[Explained]) -> dict[str, dict[str, Any]]:
     """`explain` of the JSON: by each number's path, its formula, the same with values, and the value."""
     return {
-        e.name: {"formula": e.formula, "substituted": e.substituted, "value": e.value} | ({"plain": e.plain} if e.plain else {})
+        e.name: {"formula": e.formula, "substituted": e.substituted, "value": e.value}
+        | ({"plain": e.plain} if e.plain else {})
         for e in explained
     }
 
 
 def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """One row of CSV: the scalars of a JSON object by their path, lists of scalars joined; lists of objects left out."""
+    """One row of CSV: the scalars of a JSON object by their path, lists of scalars joined; lists of objects left
+    out."""
     row: dict[str, Any] = {}
     for name, value in data.items():
         path = f"{prefix}{name}"

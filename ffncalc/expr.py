@@ -22,12 +22,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 # The order in which the factors of a term are written; a name that isn't here stands between the widths and T.
-_ORDER = {
-    name: rank
-    for rank, name in enumerate(
-        "batch n_layers n_vocab n_positions n_experts n_shared top_k d_model d_ff n_heads n_kv_heads d_head".split()
-    )
-}
+_COUNTS = ("batch", "n_layers", "n_vocab", "n_positions", "n_experts", "n_shared", "top_k")
+_WIDTHS = ("d_model", "d_ff", "n_heads", "n_kv_heads", "d_head")
+_ORDER = {name: rank for rank, name in enumerate(_COUNTS + _WIDTHS)}
 _LAST = {"T": 98, "S": 99}
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -38,8 +38,8 @@ class Width(NamedTuple):
 def llama_hidden_dim(d: int, multiple_of: int = 256, ffn_dim_multiplier: float | None = None) -> int:
     """The hidden width of a LLaMA FFN of model width `d`: int(2·4d/3), times the multiplier and int again, rounded up.
 
-    Source: `FeedForward` in Meta's published code for LLaMA, Llama 2 and Llama 3. The 8·d // 3 is exact at any size; the
-    multiplier step is the double-precision product that the published code takes. Raises InputError for a size that
+    Source: `FeedForward` in Meta's published code for LLaMA, Llama 2 and Llama 3. The 8·d // 3 is exact at any size;
+    the multiplier step is the double-precision product that the published code takes. Raises InputError for a size that
     isn't a positive whole number, and where a multiplier leaves nothing.
     """
     return hidden_width(d, "llama", multiple_of, ffn_dim_multiplier).d_ff
@@ -67,7 +67,9 @@ def hidden_width(
     if multiplier is not None:
         steps.append(_multiplied(steps[-1].value, multiplier, whole=rule == "llama"))
     if multiple_of is not None or isinstance(steps[-1].value, Fraction):
-        steps.append(_rounded(steps[-1].value, positive(1 if multiple_of is None else multiple_of, "multiple_of"), rounding))
+        steps.append(
+            _rounded(steps[-1].value, positive(1 if multiple_of is None else multiple_of, "multiple_of"), rounding)
+        )
     width = int(steps[-1].value)
     if width < 1:
         raise InputError(f"d_model {d} with this rule gives a width of {width}; an FFN needs at least 1")
@@ -100,7 +102,11 @@ def _multiplied(value: int | Fraction, multiplier: float, whole: bool) -> Step:
 def _rounded(value: int | Fraction, multiple: int, rounding: str) -> Step:
     units = Fraction(value) / multiple
     count = {"up": -(-units // 1), "down": units // 1, "nearest": (units + Fraction(1, 2)) // 1}[rounding]
-    to = f"{rounding} to a multiple of {multiple:,}" if rounding != "nearest" else f"to the nearest multiple of {multiple:,}"
+    to = (
+        f"{rounding} to a multiple of {multiple:,}"
+        if rounding != "nearest"
+        else f"to the nearest multiple of {multiple:,}"
+    )
     return Step(f"round {to}" if multiple > 1 else f"round {rounding} to a whole number", int(count) * multiple)
 
 
@@ -112,7 +118,8 @@ def positive(value: Any, name: str) -> int:
 
 
 def rule_width(d: int, rule: Mapping[str, Any], fail: Callable[[str], NoReturn]) -> tuple[int, str]:
-    """The width that a config's `d_ff: {rule: llama, multiple_of: 256}` stands for, and a sentence on where it is from."""
+    """The width that a config's `d_ff: {rule: llama, multiple_of: 256}` stands for, and a sentence on where it is
+    from."""
     unknown = set(rule) - {"rule", "multiple_of", "multiplier", "round"}
     if unknown:
         fail(f"key {sorted(unknown)[0]!r} is not known; a rule has rule, multiple_of, multiplier and round")

@@ -41,7 +41,14 @@ class Model(NamedTuple):
 def expand(spec: Spec, head: HeadBuilder | None) -> Model:
     """Every operation of the model that `spec` describes, with the head that was chosen (None: the bare stack)."""
     layers = tuple(
-        LayerOps(stack.name, stack.is_source, tuple(layer_ops(kind.layer, stack.d_model)), kind.n_stored, kind.runs, kind.ranges)
+        LayerOps(
+            stack.name,
+            stack.is_source,
+            tuple(layer_ops(kind.layer, stack.d_model)),
+            kind.n_stored,
+            kind.runs,
+            kind.ranges,
+        )
         for stack in spec.stacks
         for kind in stack.kinds
     )

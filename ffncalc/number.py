@@ -17,7 +17,7 @@ MAX_DIGITS = 1000
 
 
 def read(text: str) -> Fraction | None:
-    """The number that a text is, exactly; None where it isn't one. Raises InputError for a unit or a length there is none of."""
+    """The number that a text is, exactly; None where it isn't one. Raises InputError for a unit that isn't known."""
     found = NUMBER.fullmatch(text.strip())
     return of_match(found) if found else None
 

@@ -25,9 +25,10 @@ PARTS = ("embedding", "attention", "ffn", "norm", "head", "other")
 class Rows(NamedTuple):
     """What an operation runs once for.
 
-    `token`: each token of its own stack; `source`: each row of the encoder's output, from inside the decoder;
-    `once`: once a sequence; `pair`: each query-key pair of its own stack; `cross`: each pair of a token and a source row.
-    `window` bounds the keys a query meets (`sides` 2: reaching to both sides); `sparse` bounds them by an index's top-k.
+    `token`: each token of its own stack; `source`: each row of the encoder's output, from inside the decoder; `once`:
+    once a sequence; `pair`: each query-key pair of its own stack; `cross`: each pair of a token and a source row.
+    `window` bounds the keys a query meets (an index's top-k does too); `sides` 2: it reaches to both sides; `chunked`:
+    it has fixed borders.
     """
 
     kind: str
@@ -78,7 +79,7 @@ def linear(
     used: Expr | None = None,
     tied: bool = False,
 ) -> Op:
-    """A matrix that every row is multiplied by, shape (out, in), and its bias; `used` of `copies` where experts are routed."""
+    """A matrix that every row is multiplied by, shape (out, in), and its bias; of `copies` a row uses `used`."""
     d_in, d_out = as_expr(d_in), as_expr(d_out)
     weights = [Weight(f"{name}.weight", (d_out, d_in), copies, used, tied=tied)]
     if bias:

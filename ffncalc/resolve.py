@@ -61,7 +61,10 @@ def _head(resolver: Resolver) -> str:
         choices = ", ".join(head for head in HEADS if head in heads or head == "none")
         if asked:
             resolver.fail(f"{resolver.row.name} has no {wanted!r} head; want one of {choices}")
-        resolver.fail(f"the head of {resolver.config.values['architectures'][0]} is not counted; choose with --head: {choices}", "architectures")
+        resolver.fail(
+            f"the head of {resolver.config.values['architectures'][0]} is not counted; choose with --head: {choices}",
+            "architectures",
+        )
     return str(wanted)
 
 
@@ -88,7 +91,11 @@ _LANGUAGE_HEADS = ("causal", "mlm", "seq2seq")  # another name of the family's o
 
 def head_of_class(architectures: Any, heads: Mapping[str, Any]) -> str | None:
     """The head that a class name stands for: `BertModel` has the pooler, `GPT2Model` none; None is the family's own."""
-    name = architectures[0] if isinstance(architectures, list) and architectures and isinstance(architectures[0], str) else ""
+    name = (
+        architectures[0]
+        if isinstance(architectures, list) and architectures and isinstance(architectures[0], str)
+        else ""
+    )
     head = next((head for endings, head in _CLASS_HEADS if name.endswith(endings)), None)
     if head is None and re.search("For[A-Z]", name):
         return "another"  # a task that nothing here is built for
@@ -119,7 +126,9 @@ def _groups(resolver: Resolver) -> list[Group] | None:
     if listed is None:
         return None
     if not isinstance(listed, list) or not listed:
-        resolver.fail("layers must be a list of groups, such as [{repeat: 2, ffn: {d_ff: 512}}, {repeat: 22}]", "layers")
+        resolver.fail(
+            "layers must be a list of groups, such as [{repeat: 2, ffn: {d_ff: 512}}, {repeat: 22}]", "layers"
+        )
     if len(listed) > MAX_GROUPS:
         resolver.fail(f"layers lists {len(listed):,} groups; at most {MAX_GROUPS:,}, each with `repeat`", "layers")
     groups: list[Group] = []
@@ -136,7 +145,11 @@ def _groups(resolver: Resolver) -> list[Group] | None:
         unknown = next((s for s in changes if s not in sp.SWITCHES), None)
         if unknown:
             near = get_close_matches(unknown, sp.SWITCHES, n=1)
-            resolver.fail(f"layers[{i}]: key {unknown!r} is not known" + (f"; did you mean {near[0]}?" if near else ""), "layers", i)
+            resolver.fail(
+                f"layers[{i}]: key {unknown!r} is not known" + (f"; did you mean {near[0]}?" if near else ""),
+                "layers",
+                i,
+            )
         groups.append((repeat, changes))
     return groups
 
@@ -157,7 +170,9 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
         start += repeat
     return sp.Stack(
         name=view.stack,
-        kinds=tuple(_kind(view, layer, ranges, len(kinds), i, layers) for i, (layer, ranges) in enumerate(kinds.items(), 1)),
+        kinds=tuple(
+            _kind(view, layer, ranges, len(kinds), i, layers) for i, (layer, ranges) in enumerate(kinds.items(), 1)
+        ),
         norm=_group(sp.Norm, "norm", {f: view.get(f"norm.{f}") for f in sp.Norm._fields}, 0),
         positions=_positions(view),
         embedding=_group(sp.Embedding, "embedding", {f: view.get(f"embedding.{f}") for f in sp.Embedding._fields}, 0),
@@ -168,7 +183,9 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
 
 
 def _positions(view: View) -> sp.Positions:
-    positions: sp.Positions = _group(sp.Positions, "positions", {f: view.get(f"positions.{f}") for f in sp.Positions._fields}, 0)
+    positions: sp.Positions = _group(
+        sp.Positions, "positions", {f: view.get(f"positions.{f}") for f in sp.Positions._fields}, 0
+    )
     if positions.kind == "learned" and not positions.n_positions:
         view.missing(view.spelling("positions.n_positions"))
     return positions
@@ -193,7 +210,11 @@ def shown_ranges(ranges: list[tuple[int, int]]) -> str:
     return ", ".join(f"{a}-{b}" if a != b else f"{a}" for a, b in ranges)
 
 
-_LAYER_SWITCHES = [f"{g}.{f}" for g in ("attention", "ffn", "norm") for f in sp.GROUPS[g]._fields] + ["parallel", "extra", "runs"]
+_LAYER_SWITCHES = [f"{g}.{f}" for g in ("attention", "ffn", "norm") for f in sp.GROUPS[g]._fields] + [
+    "parallel",
+    "extra",
+    "runs",
+]
 
 
 def _layers(view: View, start: int, end: int, has_cross: bool) -> Iterator[tuple[sp.Layer, int, int]]:
@@ -217,7 +238,9 @@ def _layer(view: View, values: dict[str, Any], has_cross: bool) -> sp.Layer:
     if ffn.kind == "moe":
         _check_experts(view, ffn)
     cross = attention._replace(relative=ZERO, window=ZERO) if has_cross else None
-    return sp.Layer(attention, cross, ffn, _group(sp.Norm, "norm", values, 0), values["parallel"], values["extra"], values["runs"])
+    return sp.Layer(
+        attention, cross, ffn, _group(sp.Norm, "norm", values, 0), values["parallel"], values["extra"], values["runs"]
+    )
 
 
 def _group(kind: Any, name: str, values: Mapping[str, Any], layer: int) -> Any:
@@ -226,7 +249,8 @@ def _group(kind: Any, name: str, values: Mapping[str, Any], layer: int) -> Any:
 
 
 def _attention(view: View, attention: sp.Attention) -> sp.Attention:
-    """What follows from the other sizes of an attention: key/value heads, the heads' width, d_model where it is that."""
+    """What follows from the other sizes of an attention: key/value heads, the heads' width, d_model where it is
+    that."""
     if attention.kv_lora_rank:  # every head has keys and values of its own, made from one latent vector
         return attention._replace(n_kv_heads=attention.n_heads, d_head=attention.d_nope + attention.d_rope)
     if attention.kind == "latent":
@@ -240,12 +264,15 @@ def _attention(view: View, attention: sp.Attention) -> sp.Attention:
         view.missing(view.spelling("attention.n_heads"))
     if heads.value % kv.value:
         names = view.spelling("attention.n_heads"), view.spelling("attention.n_kv_heads")
-        view.fail(f"{names[0]} {heads.value} is not a multiple of {names[1]} {kv.value}; each key/value head serves as many query heads")
+        why = "each key/value head serves as many query heads"
+        view.fail(f"{names[0]} {heads.value} is not a multiple of {names[1]} {kv.value}; {why}")
     d_model, d_head = view.get("d_model"), attention.d_head
     follows = not d_head or d_head.leaves()[0].origin == "d_model / n_heads"
     if not d_head:
         if d_model.value % heads.value:
-            view.fail(f"{view.spelling('d_model')} {d_model.value} is not a multiple of {view.spelling('attention.n_heads')} {heads.value}; state d_head if that is meant")
+            names = view.spelling("d_model"), view.spelling("attention.n_heads")
+            why = "state d_head if that is meant"
+            view.fail(f"{names[0]} {d_model.value} is not a multiple of {names[1]} {heads.value}; {why}")
         d_head = size("d_head", d_model.value // heads.value, "d_model / n_heads")
     width = attention.width or (d_model if follows else heads * d_head)
     return attention._replace(n_kv_heads=kv, d_head=d_head, width=width, d_v=attention.d_v or d_head)
@@ -257,4 +284,3 @@ def _check_experts(view: View, ffn: sp.Ffn) -> None:
     if ffn.top_k.value > ffn.n_experts.value:
         names = view.spelling("ffn.top_k"), view.spelling("ffn.n_experts")
         view.fail(f"{names[0]} {ffn.top_k.value} is more than {names[1]} {ffn.n_experts.value}")
-

@@ -21,7 +21,7 @@ def is_revision(model: str) -> bool:
 
 
 def read(model: str) -> Config:
-    """The config that `REVISION:path` means, as `git show` reads it: from the root of the repository, or from this folder.
+    """The config that `REVISION:path` means, as `git show` has it: from the repository's root, or from this folder.
 
     Raises InputError where there is no git, no repository, no such revision or no such file in it.
     """

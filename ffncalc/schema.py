@@ -1,4 +1,5 @@
-"""The JSON schema of YAML configs of one's own, for editors: made from the switches, their choices and their meanings."""
+"""The JSON schema of YAML configs of one's own, for editors: made from the switches, their choices and their
+meanings."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """What an architecture comes down to, once its config has been read: plain records, no keys and no spellings.
 
-Every field of `Attention`, `Ffn`, `Norm`, `Positions` and `Embedding` is a *switch*: a family's row sets it by its dotted
-name ("attention.n_kv_heads"), and a YAML config of one's own sets it in the group of that name. `MEANING` says in a
-sentence what each does; `CHOICES` lists the words that one may take. Both feed the JSON schema and the error messages.
+Every field of `Attention`, `Ffn`, `Norm`, `Positions` and `Embedding` is a *switch*: a family's row sets it by its
+dotted name ("attention.n_kv_heads"), and a YAML config of one's own sets it in the group of that name. `MEANING` says
+in a sentence what each does; `CHOICES` lists the words that one may take. Both feed the JSON schema and the error
+messages.
 """
 
 from __future__ import annotations
@@ -149,9 +150,19 @@ GROUPS: dict[str, type[NamedTuple]] = {
     "positions": Positions,
     "embedding": Embedding,
 }
-SWITCHES: dict[str, Any] = {f"{group}.{field}": default for group, kind in GROUPS.items() for field, default in kind._field_defaults.items()}
+SWITCHES: dict[str, Any] = {
+    f"{group}.{field}": default for group, kind in GROUPS.items() for field, default in kind._field_defaults.items()
+}
 SWITCHES |= {"d_model": ZERO, "n_layers": ZERO, "n_vocab": ZERO, "runs": ONE, "parallel": False, "tied": False}
-SWITCHES |= {"cross": False, "head_bias": False, "extra": (), "stack_extra": (), "model_extra": (), "head_extra": (), "flops": ""}
+SWITCHES |= {
+    "cross": False,
+    "head_bias": False,
+    "extra": (),
+    "stack_extra": (),
+    "model_extra": (),
+    "head_extra": (),
+    "flops": "",
+}
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "attention.kind": ("grouped", "latent", "none"),
@@ -172,13 +183,13 @@ MEANING: dict[str, str] = {
     "cross": "whether each block also attends to the rows of an encoder",
     "runs": "how often each stored layer runs",
     "head_bias": "a bias on the output matrix",
-    "attention.kind": "grouped: heads that share keys and values in groups (plain multi-head too); latent: DeepSeek's; none",
+    "attention.kind": "grouped: heads share keys and values in groups, or none do; latent: DeepSeek's; none",
     "attention.n_heads": "query heads",
     "attention.n_kv_heads": "key/value heads; as many as query heads unless stated",
     "attention.d_head": "width of a head; d_model / n_heads unless stated",
     "attention.width": "n_heads x d_head, the width of all heads together",
     "attention.bias": "which of the projections q, k, v, o have a bias",
-    "attention.qk_norm": "norm on queries and keys: head (one of d_head), full (of all heads' width), table (heads x d_head)",
+    "attention.qk_norm": "norm on queries and keys: head (of d_head), full (all heads' width), table (heads x d_head)",
     "attention.qk_norm_bias": "whether that norm has a bias",
     "attention.window": "keys that a query meets at most; null: all of them",
     "attention.sides": "2 where the window reaches to both sides",

@@ -1,8 +1,9 @@
 """YAML and JSON text -> plain values, each key's line and column kept, and nothing ambiguous let through.
 
 YAML is read from libyaml's events rather than by a loader, because that is what makes it safe and exact: depth and size
-are bounded while reading, aliases can't multiply, a key that stands twice is an error with its place, and a number means
-what it looks like (YAML 1.1 reads `010` as 8, `1:30` as 90 and `1e4` as text; here each is an error that says what to write).
+are bounded while reading, aliases can't multiply, a key that stands twice is an error with its place, and a number
+means what it looks like (YAML 1.1 reads `010` as 8, `1:30` as 90 and `1e4` as text; here each is an error that says
+what to write).
 """
 
 from __future__ import annotations
@@ -23,17 +24,20 @@ Path = tuple[str | int, ...]
 
 
 class Text(NamedTuple):
-    """What a text held, and where each of its keys and entries stands ((line, column) from 1, by path; empty for JSON)."""
+    """What a text held, and where each of its keys and entries stands ((line, column) from 1, by path; empty for
+    JSON)."""
 
     values: Any
     places: dict[Path, tuple[int, int]]
 
 
-def parse(text: str, file: str, as_json: bool | None = None, decimal: Callable[[str], Any] = float, bounded: bool = True) -> Text:
+def parse(
+    text: str, file: str, as_json: bool | None = None, decimal: Callable[[str], Any] = float, bounded: bool = True
+) -> Text:
     """The values of a YAML or JSON text. Raises InputError with file, line and column where it can't be read.
 
-    `decimal` makes a value of a YAML number that has a point (Misread keeps it as it is written); `bounded` refuses JSON of
-    more than MAX_VALUES values (YAML is bounded in any case).
+    `decimal` makes a value of a YAML number that has a point (Misread keeps it as it is written); `bounded` refuses
+    JSON of more than MAX_VALUES values (YAML is bounded in any case).
     """
     text = text.removeprefix("\ufeff")
     if as_json is None:
@@ -71,10 +75,12 @@ def _whole(text: str) -> int:
 
 # ------------------------------------------------------------------ YAML
 _NULL = ("", "~", "null", "Null", "NULL")
-_BOOL = {"true": True, "false": False} | {w: True for w in ("True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON")}
-_BOOL |= {w: False for w in ("False", "FALSE", "no", "No", "NO", "off", "Off", "OFF")}
+_BOOL = {"true": True, "false": False} | dict.fromkeys(("True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True)
+_BOOL |= dict.fromkeys(("False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False)
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$")
-_FLOAT = re.compile(r"[-+]?(?=\.?[0-9])([0-9]+(_[0-9]+)*)?\.[0-9]*([eE][-+][0-9]+)?$|[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$")
+_FLOAT = re.compile(
+    r"[-+]?(?=\.?[0-9])([0-9]+(_[0-9]+)*)?\.[0-9]*([eE][-+][0-9]+)?$|[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"
+)
 _MISREAD = re.compile(r"[-+]?(0[0-9_]+|0[xob][0-9a-fA-F_]+|[0-9][0-9_]*(:[0-5]?[0-9])+|\.(inf|Inf|INF|nan|NaN|NAN))$")
 
 
@@ -110,7 +116,8 @@ class _Composer:
         if len(path) > _MAX_DEPTH:
             self.fail(event.start_mark, "nested too deeply; a config has a few levels")
         readers: dict[str, Callable[[Any, Path], Any]] = {"ScalarEvent": self.scalar, "MappingStartEvent": self.mapping}
-        value = readers.get(kind, self.sequence)(event, path)
+        reader: Callable[[Any, Path], Any] = readers.get(kind, self.sequence)
+        value = reader(event, path)
         if event.anchor:
             self.anchors[event.anchor] = (value, self.nodes - before)
         return value
@@ -118,7 +125,9 @@ class _Composer:
     def count(self, event: Any, nodes: int) -> None:
         self.nodes += nodes
         if self.nodes > MAX_VALUES:
-            self.fail(event.start_mark, f"more than {MAX_VALUES:,} values, aliases written out; a config has a few dozen")
+            self.fail(
+                event.start_mark, f"more than {MAX_VALUES:,} values, aliases written out; a config has a few dozen"
+            )
 
     def alias(self, event: Any) -> Any:
         if event.anchor not in self.anchors:
@@ -140,7 +149,7 @@ class _Composer:
         return result
 
     def sequence(self, start: Any, path: Path) -> list[Any]:
-        result = []
+        result: list[Any] = []
         for i, event in enumerate(self.until("SequenceEndEvent")):
             self.places[*path, i] = (event.start_mark.line + 1, event.start_mark.column + 1)
             result.append(self.node(event, (*path, i)))
@@ -187,7 +196,9 @@ def _yaml(text: str, file: str, decimal: Callable[[str], Any]) -> Text:
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise InputError(f"{file}: {place}not YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
-        raise InputError(f"{file}: not YAML: {getattr(error, 'reason', '') or 'a character that YAML does not allow'}") from None
+        raise InputError(
+            f"{file}: not YAML: {getattr(error, 'reason', '') or 'a character that YAML does not allow'}"
+        ) from None
 
 
 def _document(composer: _Composer) -> Any:

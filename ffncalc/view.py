@@ -25,7 +25,13 @@ MAX_UNREAD = 20
 
 _CORE = ("d_model", "n_layers", "n_vocab", "attention.n_heads", "ffn.d_ff")
 _NEVER_ZERO = (*_CORE, "attention.n_kv_heads", "attention.d_head")
-OF_THE_MODEL = ("d_model", "n_layers", "n_vocab", "positions", "embedding")  # switches and groups that no layer has for itself
+OF_THE_MODEL = (
+    "d_model",
+    "n_layers",
+    "n_vocab",
+    "positions",
+    "embedding",
+)  # switches and groups that no layer has for itself
 
 
 class Options:
@@ -67,7 +73,9 @@ class Resolver:
         """Our words -> the keys that the row reads; where it reads none for a switch, the switch itself."""
         read = {k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys}
         for word, (switch, others) in WORDS.items():
-            elsewhere = read.difference(self._keys(switch))  # what the row reads for something else is no other spelling
+            elsewhere = read.difference(
+                self._keys(switch)
+            )  # what the row reads for something else is no other spelling
             found = [k for k in (word, *others) if self.values.get(k) is not None and k not in elsewhere]
             if len(found) > 1:
                 self.fail(f"{found[0]} and {found[1]} are two spellings of one size; leave one of them", found[1])
@@ -85,7 +93,9 @@ class Resolver:
             if not isinstance(self.values.get(group) or {}, dict):
                 self.fail(f"{group} is {short(self.values[group])}; want a group, such as {group}: {{...}}", group)
         for path, switch, value in switches_of(self.values, ()):
-            if value is not None and (switch in self.stated or any(self.values.get(k) is not None for k in self._keys(switch))):
+            if value is not None and (
+                switch in self.stated or any(self.values.get(k) is not None for k in self._keys(switch))
+            ):
                 self.fail(f"{switch} is stated a second time here; leave one of them", *path)
             self.stated[switch] = (value, path)
             self.seen.add(path[:1])
@@ -103,16 +113,21 @@ class Resolver:
         return default, f"default of {self.row.name} ({name})"
 
     def fail(self, what: str, *path: str | int) -> NoReturn:
+        """An InputError that names the file, and the place of the key where it is known."""
         raise InputError(f"{self.config.at(*path)}: {what}")
 
     def _ignored(self, name: str) -> bool:
-        """Whether the row lists the key as one that counts nothing; there, a name ending in * stands for all that start so."""
+        """Whether the row lists the key as one that counts nothing; there, a name ending in * stands for all that start
+        so."""
         ignores = self.row.ignores
         return name in ignores or any(entry.endswith("*") and name.startswith(entry[:-1]) for entry in ignores)
 
     def unread(self) -> Iterator[str]:
-        """A sentence for each key that nothing has read and that may therefore have been meant to count; the first ones."""
-        known = sorted({k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS))
+        """A sentence for each key that nothing has read and that may therefore have been meant to count; the first
+        ones."""
+        known = sorted(
+            {k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS)
+        )
         found = list(self._unread(known))
         for name, path, names in found[:MAX_UNREAD]:
             near = get_close_matches(name, names, n=1)
@@ -196,7 +211,11 @@ class View:
         resolver = self.resolver
         if switch in ("tied", "n_vocab") and resolver.options.over(switch) is not None:
             return resolver.options.over(switch)
-        for stated in (self.group.get(switch), resolver.stated.get(f"{self.stack}.{switch}"), resolver.stated.get(switch)):
+        for stated in (
+            self.group.get(switch),
+            resolver.stated.get(f"{self.stack}.{switch}"),
+            resolver.stated.get(switch),
+        ):
             if stated is not None and stated[0] is not None:
                 resolver.seen.add(stated[1])
                 return self._stated(switch, *stated)
@@ -217,7 +236,13 @@ class View:
             return value if isinstance(value, bool) else self.fail(f"{switch} is {value!r}; want true or false", *path)
         if isinstance(default, str):
             return value if isinstance(value, str) else self.fail(f"{switch} is {value!r}; want a word", *path)
-        return self._sizes(value, switch, f"key {'.'.join(p for p in path if isinstance(p, str))}", path, zero=switch not in _NEVER_ZERO)
+        return self._sizes(
+            value,
+            switch,
+            f"key {'.'.join(p for p in path if isinstance(p, str))}",
+            path,
+            zero=switch not in _NEVER_ZERO,
+        )
 
     def _projections(self, value: Any, path: Path) -> str:
         letters = "qkvo" if value is True else "" if value is False else value
@@ -236,7 +261,11 @@ class View:
     def size(self, name: str, switch: str, zero: bool = False) -> Any:
         """The size that a key holds (an Expr), a PerLayer of them where it holds a list, None where absent or null."""
         value, origin = self.resolver.raw(name)
-        return None if value is None else self._sizes(value, switch, origin, (self.resolver.spelled.get(name, name),), zero)
+        return (
+            None
+            if value is None
+            else self._sizes(value, switch, origin, (self.resolver.spelled.get(name, name),), zero)
+        )
 
     def single(self, name: str, leaf: str, zero: bool = False) -> Expr:
         """The one size, called `leaf`, that a key holds for all layers; an error where it is absent or a list."""
@@ -247,26 +276,36 @@ class View:
 
     def _sizes(self, value: Any, switch: str, origin: str, path: Path, zero: bool) -> Expr | PerLayer:
         leaf = self._leaf(switch)
-        if isinstance(value, list) and switch.split(".")[0] not in OF_THE_MODEL:
+        if isinstance(value, list) and switch.split(".", maxsplit=1)[0] not in OF_THE_MODEL:
             if len(value) != self.n_layers():
                 self.fail(f"{path[-1]} has {len(value)} entries for {self.n_layers()} layers", *path)
-            first = {v: i for i, v in reversed(list(enumerate(value))) if isinstance(v, int)}  # like layers are like to the last word
-            return PerLayer(size(leaf, self._whole(v, path, zero), f"{origin}[{first.get(v, i)}]") for i, v in enumerate(value))
+            first = {
+                v: i for i, v in reversed(list(enumerate(value))) if isinstance(v, int)
+            }  # like layers are like to the last word
+            return PerLayer(
+                size(leaf, self._whole(v, path, zero), f"{origin}[{first.get(v, i)}]") for i, v in enumerate(value)
+            )
         if isinstance(value, dict) and "rule" in value and leaf == "d_ff":
             rule = rule_width(self.get("d_model").value, value, lambda what: self.fail(f"{path[-1]}: {what}", *path))
             return size(leaf, *rule)
         return size(leaf, self._whole(value, path, zero), origin)
 
     def _leaf(self, switch: str) -> str:
-        name = switch.split(".")[-1]
-        return "n_encoder_layers" if name == "n_layers" and self.stack == "encoder" and len(self.resolver.row.stacks) > 1 else name
+        name = switch.rsplit(".", maxsplit=1)[-1]
+        return (
+            "n_encoder_layers"
+            if name == "n_layers" and self.stack == "encoder" and len(self.resolver.row.stacks) > 1
+            else name
+        )
 
     def _whole(self, value: Any, path: Path, zero: bool) -> int:
-        least = 0 if zero else 1
         if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
             value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
-            return value
+        if not isinstance(value, int) or isinstance(value, bool) or value < (0 if zero else 1):
+            self._not_whole(value, path, zero)
+        return value
+
+    def _not_whole(self, value: Any, path: Path, zero: bool) -> NoReturn:
         wanted = "a whole number, zero or more" if zero else "a positive whole number"
         found = f"the text {str(value)!r}" if isinstance(value, str) else short(value)
         hint = " (YAML reads this spelling as text)" if isinstance(value, Misread) else ""
@@ -336,19 +375,25 @@ class View:
         """Layers in this stack, which must be few enough to list where they differ."""
         layers: int = self.get("n_layers").value
         if layers > MAX_UNLIKE_LAYERS:
-            self.fail(f"{layers:,} layers that differ among each other; at most {MAX_UNLIKE_LAYERS:,} can be told apart")
+            self.fail(
+                f"{layers:,} layers that differ among each other; at most {MAX_UNLIKE_LAYERS:,} can be told apart"
+            )
         return layers
 
     def spelling(self, switch: str) -> str:
         """The key that a switch was read from, for a message."""
         keys = self.resolver._keys(switch)
-        return self.resolver.spelled.get(keys[0], keys[0]) if keys else switch.split(".")[-1]
+        return self.resolver.spelled.get(keys[0], keys[0]) if keys else switch.rsplit(".", maxsplit=1)[-1]
 
     def missing(self, name: str) -> NoReturn:
         """The error for a size that the config has to state."""
         own = self.resolver.config.kind == "own"
         shown = next((w for w, (s, _) in WORDS.items() if own and name in self.resolver._keys(s)), name)
-        near = [key for key in get_close_matches(shown, self.resolver.config.values, n=1) if (key,) not in self.resolver.seen]
+        near = [
+            key
+            for key in get_close_matches(shown, self.resolver.config.values, n=1)
+            if (key,) not in self.resolver.seen
+        ]
         hint = f"; is {near[0]!r} meant for it?" if near else ""
         self.fail(f"{shown} is missing; {self.resolver.row.name} needs it, a positive whole number{hint}")
 
@@ -359,5 +404,13 @@ class View:
 
 def short(value: Any) -> str:
     """A value of a file as a message shows it: of bounded length."""
-    text = "true" if value is True else "false" if value is False else repr(value) if not isinstance(value, int) else f"{value:,}"
+    text = (
+        "true"
+        if value is True
+        else "false"
+        if value is False
+        else repr(value)
+        if not isinstance(value, int)
+        else f"{value:,}"
+    )
     return text if len(text) <= 60 else text[:56] + " ..."

@@ -10,11 +10,16 @@ from ffncalc.ops import Rows
 from ffncalc.spec import Spec
 
 DEFAULT_SEQ_LEN = 2048
-PASSES = {"forward": 1, "train": 3, "recompute": 4}  # backward costs one contraction per operand, each the forward's own
+PASSES = {
+    "forward": 1,
+    "train": 3,
+    "recompute": 4,
+}  # backward costs one contraction per operand, each the forward's own
 
 
 class Workload(NamedTuple):
-    """`seq_len` tokens a sequence (None: the default for the model); `source_len` rows of an encoder beside a decoder."""
+    """`seq_len` tokens a sequence (None: the default for the model); `source_len` rows of an encoder beside a
+    decoder."""
 
     seq_len: int | None = None
     source_len: int | None = None

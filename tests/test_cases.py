@@ -200,7 +200,7 @@ def test_refused(config: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("value", ["1e3", "1.0e3", "010", "0x40", "1:04", "no"])
 def test_yaml_numbers_that_are_none(write: Callable[..., str], value: str) -> None:
     """A size that YAML 1.1 reads as text, in another base or as a truth value is refused by its name or place."""
-    with pytest.raises(InputError, match="vocab_size|line 6"):
+    with pytest.raises(InputError, match=r"vocab_size|line 6"):
         load(write(f"family: llama\nd_model: 64\nn_layers: 2\nn_heads: 4\nd_ff: 128\nvocab_size: {value}\n"))
 
 

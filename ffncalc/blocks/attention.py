@@ -32,7 +32,9 @@ def grouped(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
     yield linear("attention", f"{prefix}.k_proj", met, kv, "k" in a.bias, rows=rows)
     yield linear("attention", f"{prefix}.v_proj", met, values, "v" in a.bias, rows=rows)
     if a.conv:
-        yield from (depthwise(f"{prefix}.{x}_conv", width, a.conv) for x, width in (("q", a.width), ("k", kv), ("v", values)))
+        yield from (
+            depthwise(f"{prefix}.{x}_conv", width, a.conv) for x, width in (("q", a.width), ("k", kv), ("v", values))
+        )
     yield from qk_norms(a, kv, norm, prefix)
     if a.relative:
         yield lookup("attention", f"{prefix}.relative_attention_bias", a.relative, a.n_heads)
@@ -68,7 +70,8 @@ def qk_norms(a: Attention, kv: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
 
 
 def depthwise(name: str, width: Expr, taps: Expr) -> Op:
-    """A causal convolution over time, each channel on its own (Primer): taps multiply-accumulates a channel and token."""
+    """A causal convolution over time, each channel on its own (Primer): taps multiply-accumulates a channel and
+    token."""
     return linear("attention", name, taps, width)
 
 

@@ -28,7 +28,12 @@ def embedding(spec: Spec, stack: Stack) -> Iterator[Op]:
     if stack.embedding.token_types:
         yield lookup("embedding", f"{name}_token_types", stack.embedding.token_types, width)
     if stack.positions.kind == "learned":
-        yield lookup("embedding", f"{name}_positions", stack.positions.n_positions + stack.positions.offset, stack.positions.width or width)
+        yield lookup(
+            "embedding",
+            f"{name}_positions",
+            stack.positions.n_positions + stack.positions.offset,
+            stack.positions.width or width,
+        )
     if stack.embedding.norm:
         yield from norm(stack.norm, f"{name}_norm", width)
     if width.value != stack.d_model.value:

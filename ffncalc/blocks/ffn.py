@@ -21,7 +21,9 @@ def ffn(f: Ffn, d: Expr, attention: Attention, prefix: str = "mlp") -> Iterator[
         yield from mlp(f.kind == "gated", d, f.d_ff, f.bias, prefix)
 
 
-def mlp(gated: bool, d: Expr, d_ff: Expr, bias: bool, prefix: str, copies: Expr = ONE, used: Expr | None = None) -> Iterator[Op]:
+def mlp(
+    gated: bool, d: Expr, d_ff: Expr, bias: bool, prefix: str, copies: Expr = ONE, used: Expr | None = None
+) -> Iterator[Op]:
     """Up and down, with a gate beside up where it is gated; `copies` of it where these are experts."""
     if gated:
         yield linear("ffn", f"{prefix}.gate_proj", d, d_ff, bias, copies=copies, used=used)
@@ -43,7 +45,8 @@ def mixture(f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
 
 
 def memory(f: Ffn, a: Attention, prefix: str) -> Iterator[Op]:
-    """Persistent key and value vectors (arXiv:1907.01470): d_ff of each a head, met by every query beside the context."""
+    """Persistent key and value vectors (arXiv:1907.01470): d_ff of each a head, met by every query beside the
+    context."""
     yield scale("ffn", f"{prefix}.persistent_keys", a.n_heads, f.d_ff, a.d_head)
     yield scale("ffn", f"{prefix}.persistent_values", a.n_heads, f.d_ff, a.d_head)
     yield contraction_per_token(f"{prefix}.persistent_scores", a.n_heads, f.d_ff, a.d_head)

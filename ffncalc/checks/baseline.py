@@ -1,4 +1,4 @@
-"""The numbers of an earlier day, in a JSON file that `ffncalc check --record` writes: the same numbers give the same bytes."""
+"""The numbers of an earlier day, in a JSON file that `check --record` writes: the same numbers give the same bytes."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ ARITHMETIC: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 
 
 def failure(assertion: Assertion, models: Models) -> str | None:
-    """Why the assertion doesn't hold, in a sentence; None where it does. Raises InputError where it can't be decided."""
+    """Why the assertion doesn't hold; None where it does. Raises InputError where that can't be decided."""
     for index in range(_repeats(assertion, models)):
         reason = _failure(assertion, lambda path, i=index: _number(path, models(path.model), i))  # type: ignore[misc]
         if reason:
@@ -74,18 +74,17 @@ def _reason(text: str, operator: str, left: Value, right: Value) -> str:
     off = ""
     if isinstance(left, Fraction) and isinstance(right, Fraction) and right:
         share = (left - right) / abs(right)
-        off = (
-            f" ({'+' if share > 0 else ''}{shown(Fraction(round(share * 1000), 10))} %)"
-            if 10 > abs(share) >= Fraction(1, 1000)
-            else ""
-        )
+        if 10 > abs(share) >= Fraction(1, 1000):
+            off = f" ({'+' if share > 0 else ''}{shown(Fraction(round(share * 1000), 10))} %)"
     return f"{text} is {_text(left)}, wanted {wanted}{off}"
 
 
 def _text(value: Value) -> str:
-    if type(value) is tuple:
-        return f"one of {', '.join(map(_text, value))}"
-    return f"{shown(value.least)} to {shown(value.most)}" if isinstance(value, Interval) else shown(value)
+    if isinstance(value, Fraction):
+        return shown(value)
+    if isinstance(value, Interval):
+        return f"{shown(value.least)} to {shown(value.most)}"
+    return f"one of {', '.join(map(_text, value))}"
 
 
 def _compare(operator: str, left: Value, right: Value, text: str) -> bool:
@@ -153,7 +152,7 @@ def _number(path: Path, numbers: Numbers, index: int) -> Fraction:
         )
     if isinstance(value, Mapping):
         raise InputError(
-            f"{path.text}{_whose(numbers)} is a group; name one of its numbers, such as {path.text}.{next(iter(value), '')}"
+            f"{path.text}{_whose(numbers)} is a group; name a number of it: {path.text}.{next(iter(value), 'total')}"
         )
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError(f"{path.text}{_whose(numbers)} is text; only numbers can be checked")
@@ -170,7 +169,7 @@ def _whose(numbers: Numbers) -> str:
 
 
 def _at(path: Path, numbers: Numbers, index: int | None) -> Any:
-    """What stands at a path. For [*] the entry `index` (a value that is no list stands for each), or all of them for None."""
+    """What stands at a path. For [*] the entry `index` (what is no list stands for each), or all of them for None."""
     value: Any = numbers.tree
     steps = path.steps
     if sum(isinstance(step, str) and step != "*" for step in steps) == 1:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ffncalc.errors import InputError
 from ffncalc.number import NUMBER, of_match, shortened
@@ -32,7 +32,7 @@ class Number(NamedTuple):
 
 
 class Path(NamedTuple):
-    """A number that ffncalc reports: keys, indices and "*"; of another model than the one under check where it says so."""
+    """A number that ffncalc reports, by keys, indices and "*"; of the model under check unless another is named."""
 
     text: str
     steps: tuple[str | int, ...]
@@ -101,7 +101,7 @@ STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\*|[0-9]+")
 
 
 def parse(text: str, where: str) -> Assertion:
-    """The assertion that a text is. Raises InputError with the column of what is wrong; `where` says whose text it is."""
+    """The assertion that a text is. Raises InputError with the column of what is wrong, `where` in front."""
     parser = _Parser(text, where)
     sides, operators = [parser.side()], []
     while parser.next in COMPARISONS:
@@ -135,9 +135,10 @@ def paths(node: Node) -> Iterator[Path]:
     if isinstance(node, Path):
         yield node
     elif not isinstance(node, Number):
-        for part in node:
+        parts: tuple[Any, ...] = node.of if isinstance(node, Choices) else node
+        for part in parts:
             if isinstance(part, tuple):
-                yield from paths(part)
+                yield from paths(part)  # type: ignore[arg-type]  # whatever is a tuple inside a node is one
 
 
 def _path(text: str) -> Path:

@@ -3,13 +3,13 @@
     baseline: checks.baseline.json          # what `same_as: baseline` means; written by `ffncalc check --record`
     checks:
       - model: configs/*.yaml               # a bundled name, a path from this file's folder, a glob, or a list of them
-        seq_len: 4096                       # what it is run on, as the options of `ffncalc flops`; and head, vocab_size, tied
+        seq_len: 4096                       # what it is run on, as the options of `flops`; and head, vocab_size, tied
         params.total: {max: 7B, same_as: baseline ± 1 %}
         dims.d_ff: {multiple_of: 256, divisible_by: 8}
         assert: [params.ffn > 2 * params.attention]
 
-A condition is an assertion in other words, so there is one place that decides what holds. Nothing passes by accident: a key
-that isn't known, an entry without a condition, an empty file, a key that stands twice are errors.
+A condition is an assertion in other words, so there is one place that decides what holds. Nothing passes by accident: a
+key that isn't known, an entry without a condition, an empty file, a key that stands twice are errors.
 """
 
 from __future__ import annotations

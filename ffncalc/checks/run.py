@@ -1,9 +1,10 @@
-"""Checks files against their models: which of the conditions hold. Each model is read once for all that is asked of it."""
+"""Checks files against their models: which conditions hold. Each model is read once for all that is asked of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ffncalc import bundled
@@ -21,7 +22,7 @@ _NEEDS_FLOPS = ("flops", "crossover_seq_len")
 
 
 class Result(NamedTuple):
-    """One condition of one model. `found` is the number it is about (a list of them for [*]); `message` says what is wrong."""
+    """One condition of one model; `found` is the number it is about (a list for [*]), `message` says what is wrong."""
 
     file: str
     line: int
@@ -91,10 +92,8 @@ def numbers(file: ChecksFile) -> Iterator[tuple[str, dict[str, Any]]]:
     for entry in file.entries:
         for target in targets(file, entry):
             tree = models.tree(target.path, entry.settings, with_flops=False)
-            try:
+            with suppress(InputError):  # a family whose FLOPs are not counted
                 tree = models.tree(target.path, entry.settings, with_flops=True)
-            except InputError:  # a family whose FLOPs are not counted
-                pass
             yield recorded_as(target, entry), tree
 
 
@@ -141,7 +140,7 @@ def _named(assertion: Assertion) -> list[Path]:
 
 
 def _other(model: str, file: ChecksFile, entry: Entry, target: Target, models: _Models, with_flops: bool) -> Numbers:
-    """The numbers of the model that a comparison names, on the same workload; or those that were recorded of the model itself."""
+    """The numbers of the model that a comparison names, on the same workload, or those recorded of the model itself."""
     named = file.baseline if model == "baseline" else model
     path = os.path.join(os.path.dirname(file.path), named)
     before = recorded(path) if named.endswith(".json") else None

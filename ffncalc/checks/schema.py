@@ -12,7 +12,7 @@ from ffncalc.workload import PASSES
 _NUMBER = {"anyOf": [{"type": "number"}, {"type": "string"}], "description": "7B, 6.74e9, 1_000, 70.6 billion"}
 _SIZE = {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}}]}
-_TYPES = {
+_TYPES: dict[str, Any] = {
     "within": {"type": "string"},
     "multiple_of": _SIZE,
     "divisible_by": _SIZE,
@@ -24,7 +24,7 @@ _TYPES = {
 
 
 def schema() -> dict[str, Any]:
-    """A JSON schema (draft 2020-12). What it can't say, that a number is one which ffncalc reports, the command checks."""
+    """A JSON schema (draft 2020-12). That a number is one which ffncalc reports is left to the command."""
     conditions = {word: {**_TYPES.get(word, _NUMBER), "description": meaning} for word, meaning in CONDITIONS.items()}
     number = {"type": "object", "minProperties": 1, "additionalProperties": False, "properties": conditions}
     settings: dict[str, Any] = dict.fromkeys((*LENGTHS, "vocab_size"), _SIZE)

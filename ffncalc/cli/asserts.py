@@ -9,7 +9,7 @@ from typing import Any
 def failures(
     texts: Sequence[str] | None, reports: Sequence[Any], to_data: Callable[[Any], dict[str, Any]], *groups: str
 ) -> list[str]:
-    """A sentence for each assertion that doesn't hold of a report; a bare name is looked for in `groups`, in their order.
+    """A sentence for each assertion that doesn't hold of a report; a bare name is looked for in `groups`, in order.
 
     Raises InputError for an assertion that can't be read or decided. To be called before anything is printed.
     """

@@ -11,7 +11,9 @@ from ffncalc.errors import InputError
 
 def command(
     name: Annotated[str | None, typer.Argument(metavar="MODEL", help="The config to print.")] = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of such files, for an editor.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of such files, for an editor.")
+    ] = False,
     format: Format = "table",
     json: Json = False,
 ) -> None:

@@ -12,9 +12,9 @@ from ffncalc.config import Config
 
 def command(
     old: Annotated[
-        str, typer.Argument(metavar="OLD", help="A MODEL, or a config at a git revision: HEAD~1:model.yaml.")
+        str, typer.Argument(metavar="MODEL", help="The old one: a MODEL, or one at a git revision, HEAD~1:model.yaml.")
     ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The same.")],
+    new: Annotated[str, typer.Argument(metavar="MODEL", help="The new one, likewise.")],
     seq_len: SeqLen = None,
     head: Head = None,
     vocab_size: VocabSize = None,
@@ -32,7 +32,8 @@ def command(
 
     form = output_format(format, json)
     length = whole_number("--seq-len", seq_len) if seq_len else None
-    report = diff(*load_all([at_revision(old), at_revision(new)], head, vocab_size, tied), length)
+    before, after = load_all([at_revision(old), at_revision(new)], head, vocab_size, tied)
+    report = diff(before, after, length)
     output.warn(report.warnings, strict)
     names = (old, new)
     if form == "csv":

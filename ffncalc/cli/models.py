@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ffncalc.cli.options import HEADS, one_of, whole_number
+from ffncalc.cli.options import one_of, whole_number
 from ffncalc.config import Config
 from ffncalc.errors import InputError
 from ffncalc.loading import load
+from ffncalc.keys import HEADS
 from ffncalc.model import Model
 from ffncalc.view import Options
 

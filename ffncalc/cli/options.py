@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from ffncalc.errors import InputError
-from ffncalc.keys import HEADS as HEADS
 from ffncalc.number import read, shortened
 
 FORMATS = ("table", "json", "csv", "markdown")
@@ -46,7 +45,9 @@ Seed = Annotated[str, typer.Option("--seed", metavar="N", help="Where the random
 # ------------------------------------------------------------------ what is checked
 Asserts = Annotated[
     list[str] | None,
-    typer.Option("--assert", metavar="EXPR", help="Exit with 1 unless this holds, such as 'total <= 7B'; may be repeated."),
+    typer.Option(
+        "--assert", metavar="EXPR", help="Exit with 1 unless this holds, such as 'total <= 7B'; may be repeated."
+    ),
 ]
 
 # ------------------------------------------------------------------ what is printed

@@ -40,7 +40,9 @@ def show(
     if explained:
         from ffncalc.render.explain import document as formulas
 
-        documents = [document + formulas(list(explained(report))) for document, report in zip(documents, reports, strict=True)]
+        documents = [
+            document + formulas(list(explained(report))) for document, report in zip(documents, reports, strict=True)
+        ]
     print(text(form, documents), end="")
 
 
@@ -58,7 +60,8 @@ def write_data(form: str, data: Any) -> None:
 
 
 def text(form: str, documents: Sequence[Document]) -> str:
-    """Documents as Markdown, as plain text at natural width in a pipe, or fitted to the terminal and in colour on one."""
+    """Documents as Markdown, as plain text at natural width in a pipe, or fitted to the terminal and in colour on
+    one."""
     from ffncalc.render import document as plain
 
     documents = [plain.visible_document(document) for document in documents]

@@ -28,13 +28,19 @@ DECODER = Row(
 )
 
 ENCODER = DECODER.like(
-    "encoder", "the file's own switches", {"ffn.kind": "plain", "ffn.activation": "gelu", "norm.kind": "layer"},
-    heads={"mlm": mlm_head, "pooler": pooler}, stacks=("encoder",),
+    "encoder",
+    "the file's own switches",
+    {"ffn.kind": "plain", "ffn.activation": "gelu", "norm.kind": "layer"},
+    heads={"mlm": mlm_head, "pooler": pooler},
+    stacks=("encoder",),
 )
 
 ENCODER_DECODER = DECODER.like(
-    "encoder-decoder", "the file's own switches", {"ffn.kind": "plain", "ffn.activation": "relu", "decoder.cross": True},
-    heads={"seq2seq": lm_head}, stacks=("encoder", "decoder"),
+    "encoder-decoder",
+    "the file's own switches",
+    {"ffn.kind": "plain", "ffn.activation": "relu", "decoder.cross": True},
+    heads={"seq2seq": lm_head},
+    stacks=("encoder", "decoder"),
 )
 
 ROWS = by_name(DECODER, ENCODER, ENCODER_DECODER)

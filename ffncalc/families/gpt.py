@@ -37,7 +37,14 @@ GPT2 = Row(
         "positions.kind": "learned",
         "positions.n_positions": key("n_positions"),
     },
-    defaults={"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12, "tie_word_embeddings": True},
+    defaults={
+        "vocab_size": 50257,
+        "n_positions": 1024,
+        "n_embd": 768,
+        "n_layer": 12,
+        "n_head": 12,
+        "tie_word_embeddings": True,
+    },
     spellings=GPT_NAMES,
     ignores=("n_ctx", "is_decoder"),
 )
@@ -58,8 +65,8 @@ OWN_KEYS = {
 
 PRIMER = GPT2.like(
     "primer",
-    "arXiv:2109.08668, Primer-EZ: squared ReLU, and a depthwise convolution of width 3 on the queries, keys and values of "
-    "each head; on T5's decoder (one relative-position table a stack) with layer norms, and biases in the FFN",
+    "arXiv:2109.08668, Primer-EZ: squared ReLU, and a depthwise convolution of width 3 on each head's queries, keys "
+    "and values; on T5's decoder (one relative-position table a stack) with layer norms, and biases in the FFN",
     {
         **OWN_KEYS,
         "attention.bias": "",
@@ -86,8 +93,8 @@ def _relative_vectors(view: View, switch: str) -> tuple[Op, ...]:
 
 ALL_ATTENTION = GPT2.like(
     "all-attention",
-    "arXiv:1907.01470 and the authors' code: persistent key and value vectors in each head in place of the FFN, one norm "
-    "a layer after both, relative positions met by the queries, a learned span for each head",
+    "arXiv:1907.01470 and the authors' code: persistent key and value vectors in each head in the FFN's place, one "
+    "norm a layer after both, relative positions met by the queries, a learned span for each head",
     {
         **OWN_KEYS,
         "tied": False,

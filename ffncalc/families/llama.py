@@ -113,7 +113,16 @@ QWEN = LLAMA.like(
         "ffn.d_ff": _half_of("intermediate_size"),
     },
     {"vocab_size": 151936, "intermediate_size": 22016, "kv_channels": 128},
-    ignores=("no_bias", "onnx_safe", "bf16", "fp16", "fp32", "softmax_in_fp32", "use_cache_quantization", "use_cache_kernel"),
+    ignores=(
+        "no_bias",
+        "onnx_safe",
+        "bf16",
+        "fp16",
+        "fp32",
+        "softmax_in_fp32",
+        "use_cache_quantization",
+        "use_cache_kernel",
+    ),
 )
 
 GEMMA = LLAMA.like(
@@ -141,7 +150,7 @@ PHI3 = LLAMA.like(
 
 OLMO2 = LLAMA.like(
     "olmo2",
-    "arXiv:2501.00656; transformers Olmo2ForCausalLM: norms after the sublayers, and on queries and keys over all heads",
+    "arXiv:2501.00656; transformers Olmo2ForCausalLM: norms after the sublayers, and on all heads of queries and keys",
     {"ffn.bias": False, "norm.place": "post", "attention.qk_norm": "full"},
     {"vocab_size": 50304},
 )

@@ -34,13 +34,17 @@ def _kind(view: View, switch: str) -> str:
 
 def _width(view: View) -> Expr:
     """LLaMA's rule, with the file's multiplier and multiple."""
-    rule = {"rule": "llama", "multiple_of": view.number("multiple_of") or 256, "multiplier": view.fraction("ffn_dim_multiplier")}
+    rule = {
+        "rule": "llama",
+        "multiple_of": view.number("multiple_of") or 256,
+        "multiplier": view.fraction("ffn_dim_multiplier"),
+    }
     return size("d_ff", *rule_width(view.get("d_model").value, rule, view.fail))
 
 
 META_LLAMA = LLAMA.like(
     "meta-llama",
-    "model.py of Meta's published code for LLaMA, Llama 2 and Llama 3; Mistral's files add head_dim, hidden_dim and moe",
+    "model.py of Meta's code for LLaMA, Llama 2 and Llama 3; Mistral's files add head_dim, hidden_dim and moe",
     {
         **BIASLESS,
         "d_model": key("dim"),
@@ -57,7 +61,15 @@ META_LLAMA = LLAMA.like(
         "ffn.top_k": count("moe.num_experts_per_tok"),
         "ffn.activation": "silu",
     },
-    {name: None for name in LLAMA.defaults},
-    ignores=("norm_eps", "rope_theta", "use_scaled_rope", "multiple_of", "ffn_dim_multiplier", "max_seq_len", "max_batch_size"),
+    dict.fromkeys(LLAMA.defaults),
+    ignores=(
+        "norm_eps",
+        "rope_theta",
+        "use_scaled_rope",
+        "multiple_of",
+        "ffn_dim_multiplier",
+        "max_seq_len",
+        "max_batch_size",
+    ),
 )
 ROWS = by_name(META_LLAMA)

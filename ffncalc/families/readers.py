@@ -44,7 +44,8 @@ def count(name: str, or_: Or = None) -> Reader:
 
 
 def nullable(name: str) -> Reader:
-    """A size for which a null that stands in the file means none at all (a window, a rank), as it does to the classes."""
+    """A size for which a null that stands in the file means none at all (a window, a rank), as it does to the
+    classes."""
 
     def read(view: View, switch: str) -> Any:
         if view.is_null(name):
@@ -86,7 +87,9 @@ def by(switch: str, table: Mapping[str, Any]) -> Reader:
     def read(view: View, own: str) -> Any:
         chosen = view.get(switch)
         kinds = set(chosen) if isinstance(chosen, PerLayer) else {chosen}
-        values = {k: entry.read(view, own) if isinstance(entry, Reader) else entry for k, entry in table.items() if k in kinds}
+        values = {
+            k: entry.read(view, own) if isinstance(entry, Reader) else entry for k, entry in table.items() if k in kinds
+        }
         if not isinstance(chosen, PerLayer):
             return values[chosen]
         return PerLayer(_at(values[k], i) for i, k in enumerate(chosen))
@@ -171,7 +174,9 @@ def divided(width: str, parts: str, name: str, whole: bool = True) -> Callable[[
         if a.value % b.value and whole:
             view.fail(f"{view.spelling(width)} {a.value} is not a multiple of {view.spelling(parts)} {b.value}")
         sign = "//" if a.value % b.value else "/"
-        return size(name, a.value // b.value, f"{width.rsplit('.', maxsplit=1)[-1]} {sign} {parts.rsplit('.', maxsplit=1)[-1]}")
+        return size(
+            name, a.value // b.value, f"{width.rsplit('.', maxsplit=1)[-1]} {sign} {parts.rsplit('.', maxsplit=1)[-1]}"
+        )
 
     return value
 

@@ -1,8 +1,8 @@
 """A family is a row: how its architecture reads a config, said as what differs from the row it starts from.
 
-`says` maps a switch of `ffncalc.spec` to a constant, or to a *reader*, which takes it from the config's keys. A row made
-by `like` keeps all that its base says and changes what it names. `defaults` holds what the reference class takes where a
-key is absent or null: defaults belong to the family, never to ffncalc.
+`says` maps a switch of `ffncalc.spec` to a constant, or to a *reader*, which takes it from the config's keys. A row
+made by `like` keeps all that its base says and changes what it names. `defaults` holds what the reference class takes
+where a key is absent or null: defaults belong to the family, never to ffncalc.
 
 A reader is called with the view (the config, seen from one stack) and the switch's name; it returns the value of the
 switch, or a `PerLayer` of values where they differ from layer to layer.
@@ -41,10 +41,11 @@ HeadBuilder = Callable[["Spec"], "tuple[Op, ...]"]
 class Row(NamedTuple):
     """One architecture.
 
-    `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a decoder.
-    `ignores`: keys that the class has and that change no count (t2u_*: all that start so). `spellings`: other names of keys, {other: the key read}.
-    `by_head`: the row to take instead where another head means other stacks (a BART that is only a decoder).
-    `flops`: why its FLOPs are not counted, or nothing; `refuses`: why it is not counted at all, or nothing. `note`: what a reader of `ffncalc families` ought to know.
+    `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a
+    decoder. `ignores`: keys that the class has and that change no count (t2u_*: all that start so). `spellings`: other
+    names of keys, {other: the key read}. `by_head`: the row to take instead where another head means other stacks (a
+    BART that is only a decoder). `flops`: why its FLOPs are not counted, or nothing; `refuses`: why it is not counted
+    at all, or nothing. `note`: what a reader of `ffncalc families` ought to know.
     """
 
     name: str

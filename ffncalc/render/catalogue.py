@@ -10,7 +10,9 @@ from ffncalc.report.catalogue import Bundled, Family
 
 def configs(entries: Sequence[Bundled]) -> Document:
     """The bundled configs."""
-    rows = tuple((e.name, e.total if e.total is not None else "unknown", e.family, ", ".join(e.aliases[:2])) for e in entries)
+    rows = tuple(
+        (e.name, e.total if e.total is not None else "unknown", e.family, ", ".join(e.aliases[:2])) for e in entries
+    )
     return [
         Line(f"{len(entries)} bundled configs; `ffncalc configs NAME` prints one", headline=True),
         Table(("name", "parameters", "family", "also called"), rows),
@@ -19,17 +21,24 @@ def configs(entries: Sequence[Bundled]) -> Document:
 
 def families(entries: Sequence[Family]) -> Document:
     """The families, and what is exact in each."""
-    rows = tuple((e.name, ", ".join(e.model_types), e.status, "exact" if e.flops == "exact" else "refused") for e in entries)
+    rows = tuple(
+        (e.name, ", ".join(e.model_types), e.status, "exact" if e.flops == "exact" else "refused") for e in entries
+    )
     types = sum(len(e.model_types) for e in entries)
     return [
-        Line(f"{len(entries)} families, read for {types} model types; `ffncalc families NAME` shows one", headline=True),
+        Line(
+            f"{len(entries)} families, read for {types} model types; `ffncalc families NAME` shows one", headline=True
+        ),
         Table(("family", "model types", "parameters", "FLOPs"), rows),
     ]
 
 
 def family(entry: Family) -> Document:
     """One family: what its row says, switch by switch, and the defaults of its class."""
-    blocks: Document = [Line(f"{entry.name}: {entry.status}; FLOPs {entry.flops}", headline=True), Line(f"Source: {entry.source}")]
+    blocks: Document = [
+        Line(f"{entry.name}: {entry.status}; FLOPs {entry.flops}", headline=True),
+        Line(f"Source: {entry.source}"),
+    ]
     if entry.note:
         blocks.append(Line(entry.note))
     blocks.append(Table(("switch", "value"), tuple(entry.switches.items())))

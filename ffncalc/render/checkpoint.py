@@ -17,7 +17,12 @@ def document(report: Counted | Comparison) -> Document:
     verdict = Line(headline(report), headline=True)
     differences = [difference_table(report)] if report.differences else []
     more = len(report.differences) - _SHOWN
-    return [verdict, *differences, *([Line(f"{more:,} more; --json has them all")] if more > 0 else []), *counted(report.checkpoint)]
+    return [
+        verdict,
+        *differences,
+        *([Line(f"{more:,} more; --json has them all")] if more > 0 else []),
+        *counted(report.checkpoint),
+    ]
 
 
 def headline(report: Comparison) -> str:
@@ -51,7 +56,10 @@ def counted(report: Counted) -> Document:
         totals.append(("stored, with buffers", report.stored, None, None))
     dtypes = ", ".join(f"{n:,} as {dtype}" for dtype, n in report.dtypes.items())
     return [
-        Line(f"{report.name}: {report.total:,} parameters ({scaled(report.total)}) in {report.tensors:,} tensors", headline=True),
+        Line(
+            f"{report.name}: {report.total:,} parameters ({scaled(report.total)}) in {report.tensors:,} tensors",
+            headline=True,
+        ),
         Table(("component", "parameters", "share", ""), (*rows, *totals), total_from=len(rows)),
         Line(f"Read from the headers: {dtypes}. Components are told by the tensors' names."),
     ]

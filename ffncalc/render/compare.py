@@ -15,8 +15,15 @@ def document(report: Comparison) -> Document:
     """Who is how large, then every number side by side."""
     rows = compare_rows(report)
     names = [str(row["model"]) for row in rows]
-    totals = ", ".join(f"{name} {scaled(row['params.total']) if row['params.total'] else 'unknown'}" for name, row in zip(names, rows, strict=True))
-    shown = [key for key in dict.fromkeys(k for row in rows for k in row) if key not in _LEFT_OUT or any(row.get(key) for row in rows)]
+    totals = ", ".join(
+        f"{name} {scaled(row['params.total']) if row['params.total'] else 'unknown'}"
+        for name, row in zip(names, rows, strict=True)
+    )
+    shown = [
+        key
+        for key in dict.fromkeys(k for row in rows for k in row)
+        if key not in _LEFT_OUT or any(row.get(key) for row in rows)
+    ]
     shown = sorted((key for key in shown if key not in ("model", "flops.seq_len")), key=_group)
     cells = tuple((key, *(_cell(key, row.get(key)) for row in rows)) for key in shown)
     return [
@@ -28,7 +35,7 @@ def document(report: Comparison) -> Document:
 
 def _group(key: str) -> int:
     """Sizes, then parameters, then FLOPs, whichever model was the first to have one."""
-    return ("family", "dims", "params", "ffn_share", "flops", "crossover_seq_len").index(key.split(".")[0])
+    return ("family", "dims", "params", "ffn_share", "flops", "crossover_seq_len").index(key.split(".", maxsplit=1)[0])
 
 
 def _cell(key: str, value: Any) -> Cell:

@@ -35,7 +35,8 @@ def headline(report: Diff) -> str:
     if old == new.value:
         return f"{name}: {new.value:,} parameters, as before"
     off = Change("", old.value, new.value).off
-    return f"{name}: {scaled(old.value)} → {scaled(new.value)} parameters ({new.value - old.value:+,}{f', {signed(off)}' if off is not None else ''})"
+    moved = f"{new.value - old.value:+,}" + (f", {signed(off)}" if off is not None else "")
+    return f"{name}: {scaled(old.value)} → {scaled(new.value)} parameters ({moved})"
 
 
 def _cell(change: Change, value: Any) -> Cell:

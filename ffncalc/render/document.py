@@ -93,7 +93,8 @@ def shown(cell: Cell, scale: bool = False) -> str:
 def bar(share: float) -> str:
     """A bar of eighths of a character."""
     eighths = round(share * BAR_WIDTH * 8)
-    return "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    rest: str = ("", *"▏▎▍▌▋▊▉")[eighths % 8]
+    return "█" * (eighths // 8) + rest
 
 
 def is_number(cell: Cell) -> bool:
@@ -121,7 +122,9 @@ def texts(table: Table, scale: bool = False) -> list[list[str]]:
 
 def widths(table: Table, rows: Sequence[Sequence[str]]) -> list[int]:
     """The width of each column that its widest cell needs."""
-    return [max(len(title), *(len(row[i]) for row in rows)) if rows else len(title) for i, title in enumerate(table.columns)]
+    return [
+        max(len(title), *(len(row[i]) for row in rows)) if rows else len(title) for i, title in enumerate(table.columns)
+    ]
 
 
 def fitted(table: Table, width: int | None) -> tuple[Table, list[list[str]] | None]:
@@ -144,7 +147,10 @@ def natural_width(table: Table, rows: Sequence[Sequence[str]]) -> int:
 
 def visible_document(document: Document) -> Document:
     """The document with every text in it safe to print, whatever a file or a command line put there."""
-    return [block._replace(text=visible(block.text)) if isinstance(block, Line) else _visible_table(block) for block in document]
+    return [
+        block._replace(text=visible(block.text)) if isinstance(block, Line) else _visible_table(block)
+        for block in document
+    ]
 
 
 def _visible_table(table: Table) -> Table:
@@ -241,5 +247,7 @@ def to_csv(rows: Iterable[Mapping[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: visible(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in listed)
+    writer.writerows(
+        {name: visible(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in listed
+    )
     return out.getvalue()

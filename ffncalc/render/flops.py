@@ -28,7 +28,8 @@ def document(report: Flops) -> Document:
     if report.rules:
         blocks += [rules_table(report), Line(f"N = {report.n_rule.value:,}: {_n_text(report)}.")]
     if report.training_run is not None:
-        blocks.insert(2, Line(f"Training on {report.work.tokens:,} tokens: {report.training_run:,} FLOPs ({scaled(report.training_run)})."))
+        run = f"{report.training_run:,} FLOPs ({scaled(report.training_run)})"
+        blocks.insert(2, Line(f"Training on {report.work.tokens:,} tokens: {run}."))
     return blocks
 
 
@@ -37,18 +38,25 @@ def _n_text(report: Flops) -> str:
 
 
 def headline(report: Flops) -> str:
-    """`llama-7b: 15,1… FLOPs per token (15.1 B), … per sequence`."""
+    """`llama-7b: 29,261,612,187,648 FLOPs a sequence (29.3 T), 14,287,896,576 a token (14.3 B)`."""
     per_token, whole = report.per_token["total"].value, report.total["total"].value
     batch = f"batch of {report.work.batch:,} sequences" if report.work.batch > 1 else "sequence"
-    return f"{report.model.spec.name}: {whole:,} FLOPs a {batch} ({scaled(whole)}), {per_token:,} a token ({scaled(per_token)})"
+    each = f"{per_token:,} a token ({scaled(per_token)})"
+    return f"{report.model.spec.name}: {whole:,} FLOPs a {batch} ({scaled(whole)}), {each}"
 
 
 def workload(report: Flops) -> str:
     """What was counted, in a sentence."""
     work = report.work
-    length = f"T = {work.seq_len:,} tokens" + (f", S = {work.source_len:,} source rows" if work.source_len is not None else "")
+    length = f"T = {work.seq_len:,} tokens" + (
+        f", S = {work.source_len:,} source rows" if work.source_len is not None else ""
+    )
     pairs = "causal pairs only" if work.causal else "every pair of tokens (full; --causal counts the masked half out)"
-    passes = {"forward": "forward pass", "train": "forward and backward (3 × forward)", "recompute": "forward twice and backward (4 × forward)"}
+    passes = {
+        "forward": "forward pass",
+        "train": "forward and backward (3 × forward)",
+        "recompute": "forward twice and backward (4 × forward)",
+    }
     return f"At {length}, {pairs}; {passes[work.passes]}; 1 multiply-accumulate = 2 FLOPs, matmuls only."
 
 

@@ -14,8 +14,9 @@ def document(report: Hidden) -> Document:
     """The width, the steps that lead to it, what it costs beside the ungated FFN."""
     width = report.width
     rows = tuple((step.text, _number(step)) for step in width.steps)
+    ratio = shown(Fraction(width.d_ff, width.d_model), digits=4)
     return [
-        Line(f"d_ff = {width.d_ff:,} for d_model = {width.d_model:,} (rule {width.rule}, {shown(Fraction(width.d_ff, width.d_model), digits=4)} × d)", headline=True),
+        Line(f"d_ff = {width.d_ff:,} for d_model = {width.d_model:,} (rule {width.rule}, {ratio} × d)", headline=True),
         Table(("step", "gives"), rows),
         Line(cost(report)),
         Line(f"A gated FFN holds what two matrices of 4d do at 8/3 × d: {_number(report.matched.steps[0])}."),

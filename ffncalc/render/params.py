@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ffncalc.report.dims import dims
 from ffncalc.expr import Expr
 from ffncalc.model import LayerOps
 from ffncalc.ops import PARTS
 from ffncalc.render.document import Bar, Cell, Document, Line, Share, Table, percent, scaled
+from ffncalc.report.dims import dims
 from ffncalc.report.params import Params
 from ffncalc.resolve import shown_ranges
 
@@ -22,7 +22,9 @@ def headline(report: Params) -> str:
     name = report.model.spec.name
     if report.total is None:
         return f"{name}: the total needs a vocabulary (--vocab-size N)"
-    text = f"{name}: {report.total.value:,} parameters" + (f" ({scaled(report.total.value)})" if report.total.value >= 10**5 else "")
+    text = f"{name}: {report.total.value:,} parameters" + (
+        f" ({scaled(report.total.value)})" if report.total.value >= 10**5 else ""
+    )
     if report.active is not None and report.active != report.total:
         text += f", {report.active.value:,} active ({scaled(report.active.value)})"
     return text
@@ -93,7 +95,14 @@ def _differing(report: Params) -> list[tuple[str, Expr | None]]:
     for name, label in names.items():
         number = getattr(report, name)
         if number is not None and (name == "active_without_embedding" or number != report.total):
-            found.append((label if name != "active_without_embedding" or report.active != report.total else "without embedding", number))
+            found.append(
+                (
+                    label
+                    if name != "active_without_embedding" or report.active != report.total
+                    else "without embedding",
+                    number,
+                )
+            )
     return found
 
 

@@ -15,7 +15,9 @@ from ffncalc.render.document import Document, Line, Table, fitted, right_columns
 def coloured(document: Document, width: int) -> str:
     """The document as text with colour codes, fitted to `width`. Names are never read as markup."""
     out = io.StringIO()
-    console = Console(file=out, width=width, force_terminal=True, markup=False, emoji=False, highlight=False, legacy_windows=False)
+    console = Console(
+        file=out, width=width, force_terminal=True, markup=False, emoji=False, highlight=False, legacy_windows=False
+    )
     for block in document:
         if isinstance(block, Line):
             for line in wrapped(block.text, width):

@@ -1,8 +1,8 @@
 """A checkpoint's tensors counted by component, and held against the model that a config describes.
 
-The comparison goes layer by layer and component by component. Names differ between codebases (q_proj, c_attn, Wqkv), so a
-tensor is first looked for by name, then by shape, then as several in one (q, k and v side by side, all experts stacked):
-what is left over is missing, extra, or has another shape.
+The comparison goes layer by layer and component by component. Names differ between codebases (q_proj, c_attn, Wqkv), so
+a tensor is first looked for by name, then by shape, then as several in one (q, k and v side by side, all experts
+stacked): what is left over is missing, extra, or has another shape.
 """
 
 from __future__ import annotations
@@ -18,14 +18,19 @@ from ffncalc.model import Model
 from ffncalc.ops import PARTS, Op
 
 # What a name's parts say about the component, the first that fits; of the parts, the last is the tensor's own name.
-_BUFFER = re.compile(r"inv_freq$|masked_bias$|position_ids$|(attn|attention)\.bias$|e_score_correction_bias$|final_logits_bias$")
+_BUFFER = re.compile(
+    r"inv_freq$|masked_bias$|position_ids$|(attn|attention)\.bias$|e_score_correction_bias$|final_logits_bias$"
+)
 _HEAD = re.compile(
     r"(^|\.)(lm_head|embed_out|cls|output_projection|\w*predictions|generator\w*|vocab_\w+)(\.|$)"
     r"|^head\.|^(output|decoder)\.(weight|bias)$"
 )
 _PARTS = (
     ("norm", r"norm|(^|\.)ln_?\w*\.(weight|bias)$"),
-    ("ffn", r"mlp|ffn|feed_?forward|fc_?[12]|fc_in|fc_out|experts?|\.moe|densereludense|intermediate|(^|\.)w[123]\.|router"),
+    (
+        "ffn",
+        r"mlp|ffn|feed_?forward|fc_?[12]|fc_in|fc_out|experts?|\.moe|densereludense|intermediate|(^|\.)w[123]\.|router",
+    ),
     ("attention", r"attn|attention|relative_attention_bias|\.[qkvo]_proj|sinks|(^|\.)w[qkvo]\."),
     ("embedding", r"embed|wte|wpe|(^|\.)shared\.|word_embeddings|position|project_(in|out)"),
 )
@@ -140,7 +145,9 @@ def compare(name: str, tensors: list[Tensor], model: Model) -> Comparison:
     """Hold a checkpoint against a config, tensor by tensor."""
     one_stack = len(model.spec.stacks) == 1
     found: defaultdict[tuple[object, ...], list[Tensor]] = defaultdict(list)
-    corrections = {w.name.rsplit(".", 1)[-1] for kind in model.layers for op in kind.ops for w in op.weights if w.buffer}
+    corrections = {
+        w.name.rsplit(".", 1)[-1] for kind in model.layers for op in kind.ops for w in op.weights if w.buffer
+    }
     weights = [t for t in tensors if not is_buffer(t) or ("correction" in t.name and not corrections)]
     for tensor in weights:
         stack, layer, part = place(tensor.name)
@@ -210,7 +217,8 @@ def _same_shape(tensor: Tensor, wanted: Wanted) -> bool:
 
 
 def _match_fused(found: list[Tensor], wanted: list[Wanted]) -> None:
-    """Take out tensors that hold several wanted ones side by side: q, k and v, gate and up, or all experts flattened."""
+    """Take out tensors that hold several wanted ones side by side: q, k and v, gate and up, or all experts
+    flattened."""
     for tensor in [t for t in found if not any(_same_shape(t, w) for w in wanted)]:
         group = _filling(tensor, wanted)
         if group:

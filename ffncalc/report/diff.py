@@ -80,7 +80,7 @@ def _numbers(params: Params, flops: Flops | None) -> dict[str, Any]:
 
 
 def _sizes(spec: Spec) -> dict[str, Any]:
-    """Every switch of a model by its name, for each stack where there are two; the distinct values where layers differ."""
+    """Every switch of a model, of each stack where there are two; the distinct values where layers differ."""
     found: dict[str, Any] = {"family": spec.family, "head": spec.head, "tied": spec.tied}
     found |= {"d_model": spec.d_model.value, "n_vocab": _plain(spec.n_vocab)}
     for stack, n_layers in zip(spec.stacks, spec.n_layers, strict=True):

@@ -34,7 +34,11 @@ def explain_params(report: Params) -> Iterator[Explained]:
     yield from _explained("params", {name: n for name, n in report.parts.items() if n is not None}, None)
     if report.total is not None:
         yield _sum("params.total", {name: n for name, n in report.parts.items() if n}, report.total)
-    totals = {name: n for name, n in report.numbers().items() if name not in report.parts and name != "total" and n is not None}
+    totals = {
+        name: n
+        for name, n in report.numbers().items()
+        if name not in report.parts and name != "total" and n is not None
+    }
     yield from _explained("params", totals, None)
 
 

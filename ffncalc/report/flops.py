@@ -1,7 +1,8 @@
 """FLOPs: 2 for each multiply-accumulate of a matmul, and nothing else, as torch's own counter counts them.
 
-What runs once for each decoder token at context T, once for each source row and once a sequence is kept apart; the total is
-batch × (T × per_token + S × per_source_token + per_sequence), with the causal mask's exact number of pairs if asked for.
+What runs once for each decoder token at context T, once for each source row and once a sequence is kept apart; the
+total is batch × (T × per_token + S × per_source_token + per_sequence), with the causal mask's exact number of pairs if
+asked for.
 """
 
 from __future__ import annotations
@@ -96,7 +97,9 @@ def counts(model: Model, work: Workload) -> dict[str, Kinds]:
     if spec.flops:
         raise InputError(f"{spec.name}: FLOPs of {spec.family} are not counted: {spec.flops}")
     if spec.n_vocab is None:
-        raise InputError(f"{spec.name}: the head's FLOPs need a vocabulary; give --vocab-size N or leave it off with --head none")
+        raise InputError(
+            f"{spec.name}: the head's FLOPs need a vocabulary; give --vocab-size N or leave it off with --head none"
+        )
     if _sourceless(model):
         raise InputError(f"{spec.name}: FLOPs are not counted: its cross-attention has no encoder here to attend to")
     work = for_model(work, spec)
@@ -162,13 +165,16 @@ def _scaled(kinds: Kinds, factor: int) -> Kinds:
 def _layer(kind: LayerOps, work: Workload, factor: int) -> LayerFlops:
     own = "source" if kind.is_source else "token"
     placed = (
-        (kind_of(op), _one_row(op, work, kind.is_source)) for op in kind.ops if op.axes and _row_of(op, kind.is_source) == own
+        (kind_of(op), _one_row(op, work, kind.is_source))
+        for op in kind.ops
+        if op.axes and _row_of(op, kind.is_source) == own
     )
     return LayerFlops(kind, _scaled(_sum(placed), factor))
 
 
 def _total(model: Model, work: Workload) -> Kinds:
-    """FLOPs of the whole batch: every operation as often as it runs in a sequence, the causal mask's pairs counted exactly."""
+    """FLOPs of the whole batch: every operation as often as it runs in a sequence, the causal mask's pairs counted
+    exactly."""
     factor = PASSES[work.passes] * (size("batch", work.batch, "--batch") if work.batch > 1 else ONE)
     placed = (
         (kind_of(op), 2 * macs_per_row(op) * _runs_in_sequence(op, work, kind, is_source) * times)
@@ -181,7 +187,9 @@ def _total(model: Model, work: Workload) -> Kinds:
 def _runs_in_sequence(op: Op, work: Workload, stack: str, is_source: bool) -> Expr:
     length = _length(work, is_source)
     if op.rows.kind == "pair" and work.causal and stack == "decoder":
-        return size("causal_pairs", causal_pairs(op.rows, length.value), "query-key pairs that the mask leaves of a sequence")
+        return size(
+            "causal_pairs", causal_pairs(op.rows, length.value), "query-key pairs that the mask leaves of a sequence"
+        )
     if op.rows.kind == "pair":
         return length * keys_met(op.rows, length)
     if op.rows.kind == "cross":

@@ -23,10 +23,10 @@ class LayerParams(NamedTuple):
 class Params(NamedTuple):
     """All that `ffncalc params` says. A number that needs a vocabulary which nobody stated is None.
 
-    `parts` add up to `total`: the distinct parameters that the architecture registers. `active` is what one token passes
-    through (routed experts at top_k of n_experts), `active_without_embedding` the same without the token table where
-    that isn't also the head, `stored` the total with what a checkpoint holds beyond parameters. `ffn_share` is the FFN's
-    share of all blocks.
+    `parts` add up to `total`: the distinct parameters that the architecture registers. `active` is what one token
+    passes through (routed experts at top_k of n_experts), `active_without_embedding` the same without the token table
+    where that isn't also the head, `stored` the total with what a checkpoint holds beyond parameters. `ffn_share` is
+    the FFN's share of all blocks.
     """
 
     model: Model

@@ -36,7 +36,8 @@ def test_junit() -> None:
 def test_github() -> None:
     """One workflow command on one line for each failure, from which no name breaks out."""
     assert ci.github(REPORT, {}) == (
-        '::error file=ci/checks.yaml,line=4,col=7,title=m%2Co%3Ad%25e\\nl"<&>\\x1b[2J|*`\\u202e%3A dims.d_ff multiple_of 256'
+        "::error file=ci/checks.yaml,line=4,col=7,"
+        'title=m%2Co%3Ad%25e\\nl"<&>\\x1b[2J|*`\\u202e%3A dims.d_ff multiple_of 256'
         '::m,o:d%25e\\nl"<&>\\x1b[2J|*`\\u202e: 100 %25 wrong\n'
     )
 

@@ -144,7 +144,7 @@ def test_null_is_no_number(write: Write) -> None:
 
 
 def test_globs(write: Write) -> None:
-    """A glob's files are checked in the order of their names, folders with a config too; the place is the condition's own."""
+    """A glob's files are checked in the order of their names; the place is the condition's own."""
     for name in ("m/b.yaml", "m/a.yaml", "m/deep/er/c.yaml"):
         write(OWN, name)
     text = "checks:\n  - model: [m/**/*.yaml, own.yaml]\n    dims.d_ff: {min: 1,\n      max: 5}\n"
@@ -155,7 +155,7 @@ def test_globs(write: Write) -> None:
 
 
 def test_paths_are_from_the_file(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path is looked for beside the checks file, never in the working folder; a bundled name is not shadowed by that folder."""
+    """A path is looked for beside the checks file, never in the working folder, which shadows no bundled name."""
     write(BIG, "elsewhere/own.yaml")
     write(BIG, "elsewhere/gpt2")
     monkeypatch.chdir(tmp_path / "elsewhere")

@@ -1,4 +1,4 @@
-"""`ffncalc check` and `--assert`: exit codes, what is printed where, the baseline, and the project's own CI definitions."""
+"""`ffncalc check` and `--assert`: exit codes, what is printed where, the baseline, the definitions for CI systems."""
 
 import json
 import os
@@ -76,11 +76,8 @@ def test_forms(ffncalc: Run, files: Path, form: str) -> None:
     elif form == "junit":
         assert ET.fromstring(out).get("failures") == "1"
     elif form == "github":
-        assert out.startswith(
-            "::error file=checks.yaml,line=4,col=17,title=own.yaml%3A dims.d_ff multiple_of 64::own.yaml: dims.d_ff % 64".replace(
-                "_ff % ", "_ff %25 "
-            )
-        )
+        place, message = "file=checks.yaml,line=4,col=17", "own.yaml: dims.d_ff %25 64 is 8, wanted == 0"
+        assert out.startswith(f"::error {place},title=own.yaml%3A dims.d_ff multiple_of 64::{message}\n")
         assert "1 of 2 checks failed" in out
     assert "dims.d" in out
 
@@ -124,11 +121,9 @@ def test_schema(ffncalc: Run, files: Path) -> None:
 # ------------------------------------------------------------------ the baseline
 def test_record(ffncalc: Run, files: Path, write: Write) -> None:
     """The numbers of today are written once, the same bytes each time, and hold until something moves."""
-    write(
-        CHECKS
-        + "    params.ffn: {same_as: baseline, at_most: 1.03 × baseline}\n  - {model: gpt2, seq_len: 1k, flops.total.total: {same_as: baseline}}\n",
-        "checks.yaml",
-    )
+    two = "    params.ffn: {same_as: baseline, at_most: 1.03 × baseline}\n"
+    other = "  - {model: gpt2, seq_len: 1k, flops.total.total: {same_as: baseline}}\n"
+    write(CHECKS + two + other, "checks.yaml")
     assert "write it with: ffncalc check --record checks.yaml" in ffncalc("check", "checks.yaml").err
     assert ffncalc("check", "--record", "checks.yaml") == (0, "checks.baseline.json: the numbers of 2 models\n", "")
     first = (files / "checks.baseline.json").read_bytes()

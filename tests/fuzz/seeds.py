@@ -1,4 +1,4 @@
-"""What the mutator starts from: every bundled config, the same in the keys of Hugging Face, checks files, expressions."""
+"""What the mutator starts from: every bundled config, some in the keys of Hugging Face, checks files, expressions."""
 
 import json
 import struct
@@ -127,14 +127,14 @@ name: own
 d_model: 64
 n_layers: 6
 n_vocab: 101
-attention: {kind: grouped, n_heads: 8, n_kv_heads: 2, d_head: 10, bias: [q, k, v], qk_norm: head, window: 7, sinks: true}
+attention: {kind: grouped, n_heads: 8, n_kv_heads: 2, d_head: 10, bias: [q, k, v], qk_norm: head, sinks: true}
 ffn: {kind: gated, d_ff: {rule: llama, multiple_of: 8, multiplier: 1.3, round: up}, bias: true}
 norm: {kind: layer, bias: true, place: both, final: true}
 positions: {kind: learned, n_positions: 50}
 embedding: {width: 32, token_types: 2, norm: true}
 parallel: false
 tied: true
-layers: [{repeat: 2, ffn: {kind: moe, n_experts: 8, top_k: 2, n_shared: 1, d_ff: 24}}, {repeat: 3}, {attention: {kind: none}}]
+layers: [{repeat: 2, ffn: {kind: moe, n_experts: 8, top_k: 2, d_ff: 24}}, {repeat: 3}, {attention: {kind: none}}]
 """
 
 CHECKS = [

@@ -2,9 +2,9 @@
 
     python tests/golden/families/record.py [MODEL_TYPE ...]
 
-Each class is built on the meta device from a config that says little (its model type, its class, a few layers), and again
-with one key at a time changed from its default. Written to reference.json.gz: the name and shape of every distinct
-parameter, and for each change the total. Nothing of ffncalc is imported but the list of model types.
+Each class is built on the meta device from a config that says little (its model type, its class, a few layers), and
+again with one key at a time changed from its default. Written to reference.json.gz: the name and shape of every
+distinct parameter, and for each change the total. Nothing of ffncalc is imported but the list of model types.
 """
 
 from __future__ import annotations
@@ -29,7 +29,15 @@ HEADS = (
     auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
 )
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "decoder_layers", "num_decoder_layers")
+LAYERS = (
+    "num_hidden_layers",
+    "n_layer",
+    "n_layers",
+    "num_layers",
+    "encoder_layers",
+    "decoder_layers",
+    "num_decoder_layers",
+)
 # What a class needs before it can be built at all: its own defaults leave it out.
 NEEDS: dict[str, dict[str, Any]] = {
     "dbrx": {"attn_config": {"kv_n_heads": 8, "rope_theta": 500000.0}},
@@ -89,12 +97,18 @@ def record(model_type: str, cls: str) -> dict[str, Any]:
     found = tensors(small, cls)
     moved = []
     for key, value in sorted(defaults.items()):
-        if key in SAID or key in NEEDS.get(model_type, {}) or key.startswith("_") or isinstance(value, (str, float, dict, list)) or key.endswith("token_id"):
+        if (
+            key in SAID
+            or key in NEEDS.get(model_type, {})
+            or key.startswith("_")
+            or isinstance(value, (str, float, dict, list))
+            or key.endswith("token_id")
+        ):
             continue
         for other in changes(value, key):
             try:
                 moved.append([key, other, total(tensors(small | {key: other}, cls))])
-            except Exception:  # noqa: BLE001, S112 - the class refuses this value; another may do
+            except Exception:
                 continue
             break
     return {"config": small, "tensors": found, "total": total(found), "changed": moved}
@@ -116,9 +130,11 @@ def main(names: list[str]) -> None:
             try:
                 rows[f"{name}/{cls}"] = record(name, cls)
                 print(name, cls, len(rows[f"{name}/{cls}"]["changed"]), flush=True)
-            except Exception as error:  # noqa: BLE001 - say which class can't be built, go on with the others
+            except Exception as error:
                 print(f"{name} {cls}: {type(error).__name__}: {error}"[:200], flush=True)
-    text = json.dumps({"transformers": transformers.__version__, **{k: rows[k] for k in sorted(rows) if k != "transformers"}})
+    text = json.dumps(
+        {"transformers": transformers.__version__, **{k: rows[k] for k in sorted(rows) if k != "transformers"}}
+    )
     FILE.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
