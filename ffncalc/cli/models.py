@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ffncalc.cli.options import one_of, whole_number
 from ffncalc.config import Config
 from ffncalc.errors import InputError
-from ffncalc.loading import load
 from ffncalc.keys import HEADS
+from ffncalc.loading import load
 from ffncalc.model import Model
 from ffncalc.view import Options
 
