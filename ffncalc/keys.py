@@ -60,16 +60,25 @@ _IGNORED = """
     bad_words encoder_no_repeat_ngram_size diversity_penalty num_beam_groups typical_p remove_invalid_values
     exponential_decay_length_penalty output_scores unsloth_version use_mrope mrope_section
     fp32_residual_connection apply_residual_connection_post_layernorm use_auth_token revision
+    tie_encoder_decoder forced_decoder_ids attn_dropout_prob emb_dropout_prob classif_dropout padding_idx init_device
+    is_causal neftune_noise_alpha use_reentrant use_reentrant_checkpointing moe_router_dtype is_composition
+    is_llama_config perceiver_config pixel_shuffle_factor num_image_tokens
+    sentence_transformers sbert_ce_default_activation_function matryoshka_dimensions image_aspect_ratio
     cache_implementation embed_dropout position_embedding_type normalize_decoder_before
     static_position_embeddings
 """
 _EXACT = frozenset(_IGNORED.split())
 # What counts when it is switched on, and what most files state as false.
-_IGNORED_WHEN_FALSE = frozenset({"is_decoder", "add_cross_attention"})
+_IGNORED_WHEN_FALSE = frozenset(
+    {"is_decoder", "add_cross_attention", "use_cla", "use_mla", "qk_layer_norms", "use_resampler"}
+)
+# How keys start and end that belong to a tower for pictures, or name a token.
+_STARTS = ("_", "rope_", "summary_", "mm_", "use_mm_", "tune_mm_", "freeze_mm_", "unfreeze_mm_")
+_ENDS = ("_token_id", "_token_index")
 
 
 def never_counts(key: str, value: object) -> bool:
     """Whether `key` (holding `value`) is one of those that can't change a count in any family."""
     if key in _IGNORED_WHEN_FALSE:
         return not value
-    return key in _EXACT or key.startswith(("_", "rope_", "summary_")) or key.endswith(("_token_id", "_token_index"))
+    return key in _EXACT or key.startswith(_STARTS) or key.endswith(_ENDS)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ffncalc.config import Config
+from ffncalc.keys import never_counts
 from ffncalc.view import Options
 
 # How the class decides on the tie: by the outer flag (and what it is by default), by either, by the inner one, never.
@@ -25,7 +26,7 @@ TIES = {
         granite4_vision:granite4_vision_text qwen2_5_omni_thinker:qwen2_5_omni_text
         qwen3_omni_moe_thinker:qwen3_omni_moe_text qwen3_vl:qwen3_vl_text qwen3_vl_moe:qwen3_vl_moe_text
         smolvlm:llama step3p7:step3p5 ultravbert:ultrabert unlimited_ocr:unlimited_ocr_text video_llava:llama
-        vipllava:llama
+        vipllava:llama llava_llama:llama llava_mistral:mistral llava_qwen:qwen2 phi3_v:phi3
     """,
     "outer, else tied": """
         aya_vision:cohere2 cohere2_vision:cohere2 deepseek_vl:llama deepseek_vl_hybrid:llama
@@ -148,7 +149,7 @@ def _not_counted(outer: Mapping[str, Any], name: str | None) -> tuple[str, ...]:
     others = [
         k
         for k, v in outer.items()
-        if isinstance(v, dict) and k != name and k.endswith(("_config", "encoder", "_model"))
+        if isinstance(v, dict) and k != name and k.endswith(("_config", "encoder", "_model")) and not never_counts(k, v)
     ]
     if not others and any(v is None and k.endswith("_config") for k, v in outer.items()):
         return ()

@@ -221,6 +221,12 @@ def test_nothing_drives_the_terminal(ffncalc: Run, write: Write, bad: str, comma
     assert len([line for line in err.splitlines() if not line.startswith("ffncalc: ")]) == 0
 
 
+def test_a_path_stays_on_one_line(ffncalc: Run, tmp_path: Path) -> None:
+    """A line break in a path can't start a line of its own, which a CI system might take for a command."""
+    path = f"{tmp_path}/a\n::error::b.yaml"
+    assert ffncalc("params", path).err == f"ffncalc: error: {tmp_path}/a\\n::error::b.yaml: no such file\n"
+
+
 def test_messages_are_bounded(ffncalc: Run, write: Write) -> None:
     """A key of a million characters and a hundred thousand unknown keys give a few short lines."""
     for values in ({**BASE, "k" * 10**6: 1}, {**BASE, **{f"k{i}": 1 for i in range(100_000)}}):
@@ -263,13 +269,20 @@ def test_endless_file(ffncalc: Run) -> None:
     assert "/dev/zero: over 16 MB" in ffncalc("params", "/dev/zero").err
 
 
-def test_large_file_is_not_read(ffncalc: Run, tmp_path: Path) -> None:
-    """A file over the limit is refused by its size: a terabyte takes no time."""
+def test_large_file_is_not_read(ffncalc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file over the limit is refused by its size, before any of it is read."""
     with open(tmp_path / "m.yaml", "wb") as file:
         file.truncate(2**40)
-    begun = time.process_time()
+    opened = []
+
+    def spy(*args: Any) -> Any:
+        opened.append(open(*args))  # noqa: SIM115
+        return opened[-1]
+
+    monkeypatch.setattr("ffncalc.config.open", spy, raising=False)
+    monkeypatch.setattr("ffncalc.config._bounded", lambda data, file: pytest.fail(f"{len(data)} bytes were read"))
     assert "over 16 MB" in ffncalc("params", tmp_path / "m.yaml").err
-    assert time.process_time() - begun < 0.5
+    assert [file.closed for file in opened] == [True]
 
 
 def test_header_of_a_checkpoint(ffncalc: Run, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "dots3_note_text",
         "dots3_note",
     ),
-    "compressed": ("deepseek_v4", "zaya", "minimax_m3_vl_text"),
+    "compressed": ("deepseek_v4", "zaya", "minimax_m3_vl_text", "minimax_m3"),
     "blt": ("blt",),
     "gpt": ("gpt2", "gpt3", "primer", "all-attention"),
     "bert": (
@@ -252,6 +252,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "stablelm_epoch",
         "minicpm",
         "deci",
+        "mimo",
         "grok-1",
         "nemotron-nas",
         "openelm",

@@ -226,7 +226,7 @@ BLENDERBOT = BART.like(
         "decoder_attention_heads": 32,
         "d_model": 2560,
     },
-    ignores=("layernorm_variant",),
+    ignores=("layernorm_variant", "variant", "extra_layer_norm"),
 )
 
 BLENDERBOT_SMALL = BART.like(
@@ -431,7 +431,14 @@ PROPHETNET = BART.like(
         "ngram": 2,
         "num_buckets": 32,
     },
-    ignores=("relative_max_distance", "disable_ngram_loss", "eps"),
+    ignores=(
+        "relative_max_distance",
+        "disable_ngram_loss",
+        "eps",
+        "num_hidden_layers",
+        "encoder_max_position_embeddings",
+        "decoder_max_position_embeddings",
+    ),
     flops="its decoder runs a stream of its own for each token that it predicts ahead",
 )._replace(spellings={"num_attention_heads": "num_encoder_attention_heads"})
 

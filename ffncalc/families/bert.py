@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ffncalc.blocks.encoder_heads import (
     CLASSIFIERS,
@@ -21,6 +22,7 @@ from ffncalc.families import by_name
 from ffncalc.families.readers import also, count, derived, divided, flag, key, sized, text
 from ffncalc.families.row import PerLayer, Reader, Row
 from ffncalc.ops import ONCE, Op, linear, lookup
+from ffncalc.spec import Ffn
 from ffncalc.view import View
 
 
@@ -62,6 +64,30 @@ def weights_only(op: Op) -> Op:
     return op._replace(axes=())
 
 
+# Only files of MosaicBERT (arXiv:2312.17482) and JinaBERT (arXiv:2310.19923) have these keys;
+# their model_type is bert's.
+GATED_KEYS = ("feed_forward_type", "alibi_starting_size")
+
+
+def half_gated(f: Ffn, d: Expr, prefix: str) -> Iterator[Op]:
+    """A gated FFN with a bias on the way down only, as in the code published with MosaicBERT and JinaBERT."""
+    yield linear("ffn", f"{prefix}.gate_proj", d, f.d_ff)
+    yield linear("ffn", f"{prefix}.up_proj", d, f.d_ff)
+    yield linear("ffn", f"{prefix}.down_proj", f.d_ff, d, bias=True)
+
+
+def _ffn_kind(view: View, switch: str) -> Any:
+    kind = view.text("feed_forward_type")
+    gated = view.number("alibi_starting_size") > 0 if kind is None else kind != "original"
+    return half_gated if gated else "plain"
+
+
+def _positions(view: View, switch: str) -> str:
+    """ALiBi in those two, learned elsewhere: the class takes no notice of what else position_embedding_type says."""
+    stated = view.text("feed_forward_type") is not None and view.text("position_embedding_type") == "alibi"
+    return "alibi" if stated or view.number("alibi_starting_size") > 0 else "learned"
+
+
 BERT_HEADS = {
     "mlm": mlm_head,
     "causal": mlm_head,
@@ -87,13 +113,13 @@ BERT = Row(
         "attention.n_heads": key("num_attention_heads"),
         "attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head")),
         "attention.bias": "qkvo",
-        "ffn.kind": "plain",
+        "ffn.kind": Reader(GATED_KEYS, _ffn_kind, holds_it=False),
         "ffn.activation": text("hidden_act", "gelu"),
         "ffn.d_ff": key("intermediate_size"),
         "ffn.bias": True,
         "norm.place": "post",
         "norm.final": False,
-        "positions.kind": "learned",
+        "positions.kind": Reader((*GATED_KEYS, "position_embedding_type"), _positions, holds_it=False),
         "positions.n_positions": key("max_position_embeddings"),
         "embedding.token_types": count("type_vocab_size"),
         "embedding.norm": True,
@@ -108,7 +134,11 @@ BERT = Row(
         "type_vocab_size": 2,
         "tie_word_embeddings": True,
     },
-)
+    ignores=(
+        "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+        "pooler_size_per_head", "pooler_type", "emb_pooler",
+    ),
+)  # fmt: skip
 
 ROBERTA = BERT.like(
     "roberta",

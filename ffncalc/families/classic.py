@@ -44,6 +44,7 @@ GPT_BIGCODE = GPT2.like(
         "validate_runner_input",
         "pre_allocate_kv_cache",
         "max_batch_size",
+        "pad_key_length",
     ),
 )
 
@@ -289,6 +290,7 @@ OPT = GPT.like(
         "layer_norm_elementwise_affine": True,
     },
     heads={"causal": _narrow_head},
+    ignores=("learned_embeddings", "scale_embeddings"),
 )
 
 BIOGPT = GPT.like(

@@ -260,8 +260,23 @@ MINIMAX_M3 = LLAMA.like(
         "sparse_attention_config.sparse_block_size",
         "sparse_attention_config.sparse_topk_blocks",
         "sparse_attention_config.sparse_local_block",
+        "sparse_attention_config.use_sparse_attention",
+        "sparse_attention_config.sparse_disable_index_value",
+        "sparse_attention_config.sparse_score_type",
+        "sparse_attention_config.sparse_init_block",
         "num_nextn_predict_layers",
+        "num_mtp_modules",
+        "mtp_transformer_layers",
+        "use_gemma_norm",
+        "use_qk_norm",
+        "qk_norm_type",
+        "use_routing_bias",
+        "n_shared_experts",
+        "moe_intermediate_size",
+        "first_k_dense_replace",
+        "attention_output_gate",
     ),
+    model_types=("minimax_m3_vl_text", "minimax_m3"),
 )
 
 ROWS = by_name(DEEPSEEK_V4, ZAYA, MINIMAX_M3)

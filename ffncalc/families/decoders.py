@@ -177,6 +177,7 @@ SMOLLM3 = LLAMA.like(
     "window",
     {"attention.window": layer_types("layer_types", SMOLLM3_SLIDING, _smollm3_kind, SMOLLM3_KEYS)},
     dims(128256, 2048, 11008, 36, 16, 4, tie_word_embeddings=True, no_rope_layer_interval=4),
+    ignores=("max_window_layers",),
 )
 
 EXAONE = LLAMA.like(

@@ -11,7 +11,7 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.llama import BIASLESS, LLAMA, SLIDING
 from ffncalc.families.moe import correction, in_moe_layers, listed, mixture, step
-from ffncalc.families.readers import by, count, derived, divided, each_layer, first_layers, flag, key, layer_types
+from ffncalc.families.readers import also, by, count, derived, divided, each_layer, first_layers, flag, key, layer_types
 from ffncalc.families.row import Reader
 from ffncalc.ops import Op, linear
 from ffncalc.spec import Attention, Norm
@@ -148,6 +148,24 @@ def _mimo_window(view: View) -> Expr:
     )
 
 
+_MIMO_REPEATED = {
+    "swa_num_attention_heads": "num_attention_heads",
+    "swa_head_dim": "head_dim",
+    "swa_v_head_dim": "v_head_dim",
+}
+
+
+def _no_more_ops(view: View) -> tuple[()]:
+    """Says so where windowed layers are stated to be of other sizes, or sinks to stand elsewhere, than in the class."""
+    for name, same in _MIMO_REPEATED.items():
+        if view.number(name) not in (0, view.number(same)):
+            view.warn(f"{name} is not {same}; the windowed layers are counted with {same}")
+    for name, value in (("add_swa_attention_sink_bias", True), ("add_full_attention_sink_bias", False)):
+        if view.resolver.raw(name)[0] not in (None, value):
+            view.warn(f"{name} was not read: windowed layers have sinks, and no others")
+    return ()
+
+
 def _of_mimo_types(full: Any, sliding: Any) -> Reader:
     return layer_types(
         "layer_types",
@@ -173,6 +191,7 @@ MIMO_V2_FLASH = GLM4_MOE.like(
         "attention.d_v": key("v_head_dim"),
         "attention.sinks": _of_mimo_types(False, True),
         "attention.window": _of_mimo_types(ZERO, derived(_mimo_window)),
+        "model_extra": also(_no_more_ops),
         "attention.qk_norm": "none",
     },
     {
@@ -187,7 +206,14 @@ MIMO_V2_FLASH = GLM4_MOE.like(
         "moe_intermediate_size": 2048,
         "n_routed_experts": 256,
     },
-    ignores=("attention_value_scale", "sliding_window", "sliding_window_size", "n_shared_experts"),
+    ignores=(
+        "attention_value_scale",
+        "sliding_window",
+        "sliding_window_size",
+        "n_shared_experts",
+        "swa_rope_theta",
+        "attention_chunk_size",
+    ),
 )
 
 
@@ -220,6 +246,7 @@ DOTS1 = LLAMA.like(
         "max_window_layers": 62,
     },
     spellings={"num_local_experts": "n_routed_experts"},
+    ignores=("moe_layer_freq", "use_sliding_window"),
 )
 
 
@@ -271,8 +298,15 @@ HUNYUAN_MOE = LLAMA.like(
     },
     {"vocab_size": 290943, "num_experts": 1, "moe_topk": 1, "num_shared_expert": 1},
     spellings={"num_experts_per_tok": "moe_topk", "num_local_experts": "num_experts", "attention_head_dim": "head_dim"},
-    ignores=("eod_token_id",),
-)
+    ignores=(
+        "add_classification_head", "anyres_pooling_size", "cla_share_factor", "class_num", "dense_list", "eod_token_id",
+        "group_limited_greedy", "im_end_id", "im_newline_id", "im_start_id", "intermediate_size", "kv_lora_rank",
+        "mask_init_id", "mlp_bias", "moe_drop_tokens", "moe_layer_num_skipped", "moe_random_routing_dropped_token",
+        "norm_type", "org_vocab_size", "pad_id", "pool_type", "position_embedding_xdrope", "q_lora_rank",
+        "skip_cls_token", "text_end_id", "text_start_id", "use_mixed_mlp_moe", "use_qk_norm", "use_rotary_pos_emb",
+        "vit_mapping_type", "vit_norm_type", "vit_path", "vit_type", "vit_used_rms_norm",
+    ),
+)  # fmt: skip
 
 HY_V3 = LLAMA.like(
     "hy_v3",

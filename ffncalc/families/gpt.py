@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ffncalc.blocks.ends import lm_head
-from ffncalc.expr import size
+from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.readers import derived, divided, flag, in_first_layer, key, nullable, text, times
 from ffncalc.families.row import Reader, Row
@@ -17,6 +17,13 @@ GPT_NAMES = {
     "num_hidden_layers": "n_layer",
 }
 
+
+def _shared_heads(view: View, switch: str) -> Expr:
+    """SantaCoder's modeling_gpt2_mq.py: `multiquery` gives all query heads one key/value head."""
+    shared = view.text("attention_head_type") == "multiquery"
+    return size("n_kv_heads", 1, "attention_head_type multiquery") if shared else ZERO
+
+
 GPT2 = Row(
     name="gpt2",
     source="Radford et al. 2019; transformers GPT2LMHeadModel",
@@ -28,6 +35,7 @@ GPT2 = Row(
         "cross": flag("add_cross_attention"),
         "tied": flag("tie_word_embeddings"),
         "attention.n_heads": key("n_head"),
+        "attention.n_kv_heads": Reader(("attention_head_type",), _shared_heads, holds_it=False),
         "attention.bias": "qkvo",
         "attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head")),
         "ffn.kind": "plain",
@@ -46,7 +54,7 @@ GPT2 = Row(
         "tie_word_embeddings": True,
     },
     spellings=GPT_NAMES,
-    ignores=("n_ctx", "is_decoder"),
+    ignores=("n_ctx", "is_decoder", "n_special", "predict_special_tokens"),
 )
 
 GPT3 = GPT2.like(

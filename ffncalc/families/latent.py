@@ -13,7 +13,7 @@ from ffncalc.families import by_name
 from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE, routed_layer
 from ffncalc.families.llama import LLAMA
 from ffncalc.families.moe import in_moe_layers, mixture
-from ffncalc.families.readers import by, count, derived, each_layer, flag, key, layer_types, nullable
+from ffncalc.families.readers import by, count, derived, divided, each_layer, flag, key, layer_types, nullable, when
 from ffncalc.ops import Op, linear, scale, stored
 from ffncalc.spec import Attention, Ffn, Norm
 from ffncalc.view import View
@@ -39,11 +39,23 @@ def _top_k(view: View) -> Any:
     return size("top_k", n_experts.value, "all of them")
 
 
+# DeepSeek-VL2-Tiny and DeepSeek-OCR have plain heads in place of the latent ones.
+LATENT_OR_PLAIN = {
+    "attention.kind": when("use_mla", LATENT["attention.kind"], "grouped"),
+    "attention.bias": when("use_mla", LATENT["attention.bias"], flag("attention_bias", "qkvo", "")),
+    "attention.n_kv_heads": when("use_mla", ZERO, key("num_key_value_heads", "attention.n_heads")),
+    "attention.d_head": when("use_mla", ZERO, derived(divided("d_model", "attention.n_heads", "d_head"))),
+    **{
+        f"attention.{size}": when("use_mla", LATENT[f"attention.{size}"], ZERO)
+        for size in ("q_lora_rank", "kv_lora_rank", "d_nope", "d_rope", "d_v")
+    },
+}
+
 DEEPSEEK_V2 = LLAMA.like(
     "deepseek_v2",
     "arXiv:2405.04434; transformers DeepseekV2ForCausalLM; moe_layer_freq as in the published code",
     {
-        **LATENT,
+        **LATENT_OR_PLAIN,
         **mixture(each_layer(("first_k_dense_replace", "moe_layer_freq"), routed_layer), "n_routed_experts"),
         "ffn.bias": by("ffn.kind", {"gated": flag("mlp_bias"), "moe": False}),
         "ffn.n_shared": count("n_shared_experts"),
@@ -57,6 +69,7 @@ DEEPSEEK_V2 = LLAMA.like(
         "n_shared_experts": 2,
         "first_k_dense_replace": 0,
         "moe_layer_freq": 1,
+        "use_mla": True,
         "q_lora_rank": 1536,
         "kv_lora_rank": 512,
         "qk_nope_head_dim": 128,
@@ -64,7 +77,15 @@ DEEPSEEK_V2 = LLAMA.like(
         "v_head_dim": 128,
     },
     spellings={"num_experts": "n_routed_experts"},
-    ignores=("num_key_value_heads", "head_dim", "qk_head_dim", "num_nextn_predict_layers", "num_mtp_layers"),
+    ignores=(
+        "num_key_value_heads",
+        "head_dim",
+        "qk_head_dim",
+        "lm_head",
+        "rm_head",
+        "num_nextn_predict_layers",
+        "num_mtp_layers",
+    ),
 )
 
 DEEPSEEK_V3 = DEEPSEEK_V2.like(

@@ -80,6 +80,7 @@ QWEN2 = LLAMA.like(
         "sliding_window": 4096,
         "max_window_layers": 28,
     },
+    ignores=("dual_chunk_attention_config",),
 )
 
 QWEN3 = QWEN2.like(
@@ -87,6 +88,7 @@ QWEN3 = QWEN2.like(
     "arXiv:2505.09388; transformers Qwen3ForCausalLM: a norm of d_head on queries and keys",
     {"attention.bias": flag("attention_bias", "qkvo", ""), "attention.qk_norm": "head"},
     {"head_dim": 128},
+    ignores=("qkv_bias", "use_qk_norm"),
 )
 
 
@@ -146,6 +148,7 @@ PHI3 = LLAMA.like(
     "arXiv:2404.14219; transformers Phi3ForCausalLM: one matrix for q, k, v and one for gate and up, no biases",
     {**BIASLESS, "attention.window": layer_types("layer_types", SLIDING, nullable("sliding_window"))},
     {"vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192},
+    ignores=("attention_bias",),
 )
 
 OLMO2 = LLAMA.like(

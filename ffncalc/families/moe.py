@@ -85,10 +85,20 @@ GROK = MIXTRAL.like(
     ignores=("attn_output_multiplier", "max_attn_value", "embedding_multiplier_scale", "output_multiplier_scale"),
 )
 
+
+def _always_two(view: View, switch: str) -> Expr:
+    """SparseMixer draws one expert and then a second, whatever num_experts_per_tok says."""
+    stated = view.single("num_experts_per_tok", "top_k")
+    if stated.value != 2:
+        view.fail(f"num_experts_per_tok is {stated.value}; Phi-3.5-MoE's router always runs 2", "num_experts_per_tok")
+    return stated
+
+
 PHIMOE = MIXTRAL.like(
     "phimoe",
     "arXiv:2404.14219 (Phi-3.5-MoE); transformers PhimoeForCausalLM: LayerNorm, a bias on the head by lm_head_bias",
     {
+        "ffn.top_k": Reader(("num_experts_per_tok",), _always_two),
         "attention.bias": flag("attention_bias", "qkvo", ""),
         "norm.kind": "layer",
         "head_bias": flag("lm_head_bias"),
@@ -118,7 +128,14 @@ MINIMAX_M2 = MIXTRAL.like(
         "use_qk_norm": True,
         "use_routing_bias": True,
     },
-    ignores=("qk_norm_type", "num_nextn_predict_layers", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"),
+    ignores=(
+        "attn_type_list",
+        "qk_norm_type",
+        "num_nextn_predict_layers",
+        "num_mtp_modules",
+        "mtp_transformer_layers",
+        "use_mtp",
+    ),
 )
 
 GPT_OSS = MIXTRAL.like(
@@ -228,7 +245,7 @@ QWEN3_MOE = QWEN3.like(
         "decoder_sparse_step": 1,
     },
     spellings={"num_local_experts": "num_experts"},
-    ignores=("max_window_layers",),
+    ignores=("max_window_layers", "shared_expert_intermediate_size"),
 )
 
 QWEN3_VL_MOE = QWEN3_MOE.like(

@@ -60,10 +60,14 @@ def _bottleneck(view: View) -> Bottleneck:
 
 
 def narrow_attention(a: Attention, d: Expr, norm: Norm, prefix: str, b: Bottleneck) -> Iterator[Op]:
-    """The bottlenecks at a block's entrance, attention between them, its norm."""
+    """The bottlenecks at a block's entrance, attention between them, its norm.
+
+    Where the first narrows queries, keys and values alike, the class holds the second and never runs it.
+    """
     if b.narrowed:
         for name in ("input", "attention") if b.shared else ("input",):
-            yield linear("ffn", f"bottleneck.{name}", d, b.entrance, bias=True)
+            entrance = linear("ffn", f"bottleneck.{name}", d, b.entrance, bias=True)
+            yield weights_only(entrance) if name == "attention" and b.narrow_values else entrance
             yield scale("norm", f"bottleneck.{name}_norm", b.entrance, bias=True)
     yield linear("attention", f"{prefix}.q_proj", b.inner, a.width, bias=True)
     yield linear("attention", f"{prefix}.k_proj", b.inner, a.width, bias=True)

@@ -14,7 +14,7 @@ from ffncalc.families import by_name
 from ffncalc.families.decoders import dims
 from ffncalc.families.gpt import GPT2
 from ffncalc.families.layernorm import PHI
-from ffncalc.families.llama import BIASLESS, LLAMA
+from ffncalc.families.llama import BIASLESS, LLAMA, QWEN2
 from ffncalc.families.readers import count, derived, divided, flag, key, text, times, when, word
 from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, linear
@@ -55,6 +55,7 @@ INTERNLM = LLAMA.like(
     "modeling_internlm.py of the published InternLM checkpoints: LLaMA with biases in the attention by flag",
     {**PLAIN_LLAMA, "attention.bias": flag("bias", "qkvo", "")},
     {"vocab_size": 103168, "bias": True},
+    ignores=("rotary",),
 )
 INTERNLM2 = INTERNLM.like(
     "internlm2",
@@ -75,7 +76,7 @@ STABLELM_EPOCH = LLAMA.like(
     "v by flag",
     {**PLAIN_LLAMA, "attention.bias": flag("use_qkv_bias", "qkv", ""), "norm.kind": "layer"},
     dims(50304, 2560, 6912, 32, 32, 32),
-    ignores=("rope_pct", "rotary_scaling_factor"),
+    ignores=("rope_pct", "rotary_scaling_factor", "num_heads"),
 )
 
 MINICPM = LLAMA.like(
@@ -90,15 +91,27 @@ MINICPM = LLAMA.like(
         "ffn.top_k": count("num_experts_per_tok"),
     },
     {"tie_word_embeddings": True},
-    ignores=("scale_emb", "scale_depth", "dim_model_base", "scale_width", "rope_theta"),
+    ignores=("scale_emb", "scale_depth", "dim_model_base", "scale_width", "rope_theta", "mup_denominator"),
 )
 
 DECI = LLAMA.like(
     "deci",
     "modeling_decilm.py of the published DeciLM-7B: LLaMA with key/value heads stated for each layer",
-    {**PLAIN_LLAMA, "attention.n_kv_heads": key("num_key_value_heads_per_layer", "attention.n_heads")},
+    {
+        **PLAIN_LLAMA,
+        "attention.n_kv_heads": key("num_key_value_heads_per_layer", "attention.n_heads"),
+        "attention.bias": flag("attention_bias", "qkvo", ""),
+    },
     NO_DEFAULTS,
     ignores=("num_key_value_heads",),
+)
+
+MIMO = QWEN2.like(
+    "mimo",
+    "arXiv:2505.07608; modeling_mimo.py: Qwen2 with biases by flag; layers that predict more tokens are not counted",
+    {"attention.bias": flag("attention_bias", "qkv", "")},
+    {**NO_DEFAULTS, "attention_bias": True},
+    ignores=("num_nextn_predict_layers",),
 )
 
 GROK1 = LLAMA.like(
@@ -421,6 +434,7 @@ HF_OLMO = LLAMA.like(
         "init_cutoff_factor",
         "precision",
         "scale_logits",
+        "alibi_bias_max",
         "flash_attention",
         "attention_layer_norm_with_affine",
     ),
@@ -476,6 +490,6 @@ PHI_MSFT = PHI.like(
 )
 
 ROWS = by_name(
-    AQUILA, YI, XVERSE, SKYWORK, BAICHUAN, INTERNLM, INTERNLM2, ORION, STABLELM_EPOCH, MINICPM, DECI, GROK1,
+    AQUILA, YI, XVERSE, SKYWORK, BAICHUAN, INTERNLM, INTERNLM2, ORION, STABLELM_EPOCH, MINICPM, DECI, MIMO, GROK1,
     NEMOTRON_NAS, OPENELM, CHATGLM, HF_OLMO, JAIS, BTLM, PHI_MSFT,
 )  # fmt: skip

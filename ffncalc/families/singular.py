@@ -12,7 +12,7 @@ from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.decoders import dims
 from ffncalc.families.experts import gated_output
-from ffncalc.families.latent import DEEPSEEK_V2
+from ffncalc.families.latent import LATENT
 from ffncalc.families.llama import LLAMA, SLIDING
 from ffncalc.families.readers import derived, divided, flag, key, nullable
 from ffncalc.families.row import PerLayer, Reader
@@ -140,7 +140,6 @@ DOGE = LLAMA.like(
 )
 
 # ------------------------------------------------------------------ latent attention beside a dense FFN
-LATENT = {switch: value for switch, value in DEEPSEEK_V2.says.items() if switch.startswith("attention.")}
 LATENT_DEFAULTS = {
     "qk_rope_head_dim": 64,
     "qk_nope_head_dim": 128,
@@ -263,7 +262,7 @@ def _dory_runs(view: View, switch: str) -> PerLayer:
     entries, layers = _dory_entries(view), view.n_layers()
     first, last = view.number("n_input_layers") // entries, view.number("n_output_layers") // entries
     middle = view.number("n_recurrent_layers") // entries or layers - first - last
-    if first + middle + last != layers:
+    if first + middle + last != layers or middle < 0:
         view.fail(
             f"n_input_layers + n_recurrent_layers + n_output_layers is not num_hidden_layers, {layers * entries}",
             "n_recurrent_layers",

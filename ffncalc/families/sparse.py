@@ -113,6 +113,7 @@ GLM_MOE_DSA = DEEPSEEK_V32.like(
         "v_head_dim": 256,
         "index_n_heads": 32,
     },
+    ignores=("index_share_for_mtp_iteration",),
 )
 
 

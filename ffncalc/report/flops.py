@@ -206,7 +206,7 @@ def crossover(model: Model) -> float | None:
     """
     if len(model.spec.stacks) > 1:
         return None
-    ahead = Fraction(0)  # FFN minus projections, a token
+    ahead = Fraction(0)  # FFN minus what attention does for a token at any T
     slopes: dict[int | None, int] = {}  # reach of the window (None: no end) -> FLOPs per token and key
     for kind in model.layers:
         times = (kind.n_stored * kind.runs).value
@@ -216,7 +216,7 @@ def crossover(model: Model) -> float | None:
                 reach = _reach(op.rows)
                 slopes[reach] = slopes.get(reach, 0) + cost
             elif op.rows.kind == "token" and op.axes:
-                ahead += {"ffn": cost, "attention_projections": -cost}.get(kind_of(op), 0)
+                ahead += {"ffn": cost, "attention_projections": -cost, "attention_scores": -cost}.get(kind_of(op), 0)
     return _solve(ahead, slopes)
 
 

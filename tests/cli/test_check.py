@@ -255,7 +255,7 @@ def test_action_takes_no_script_from_its_inputs(files: Path, tool: dict[str, str
     text = (ROOT / "action.yml").read_text()
     runs = [step.get("run", "") for step in parse(text, "action.yml").values["runs"]["steps"]]
     assert not any("${{" in run for run in runs)
-    env = tool | {"FILES": "$(touch pwned) ;touch pwned", "GITHUB_STEP_SUMMARY": str(files / "summary.md")}
+    env = tool | {"FILES": "$(touch pwned) `touch pwned`", "GITHUB_STEP_SUMMARY": str(files / "summary.md")}
     steps = {step["name"]: step["run"] for step in parse(text, "action.yml").values["runs"]["steps"] if "run" in step}
     assert shell(steps["Check"], files, env).returncode == 2
     assert not (files / "pwned").exists()
