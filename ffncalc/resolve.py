@@ -169,7 +169,7 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
                 view.fail(f"more than {MAX_KINDS:,} kinds of layers; a model has a few")
         start += repeat
     return sp.Stack(
-        name=view.stack,
+        name="decoder" if view.get("decodes") else view.stack,
         kinds=tuple(
             _kind(view, layer, ranges, len(kinds), i, layers) for i, (layer, ranges) in enumerate(kinds.items(), 1)
         ),

@@ -156,6 +156,7 @@ SWITCHES: dict[str, Any] = {
 SWITCHES |= {"d_model": ZERO, "n_layers": ZERO, "n_vocab": ZERO, "runs": ONE, "parallel": False, "tied": False}
 SWITCHES |= {
     "cross": False,
+    "decodes": False,
     "head_bias": False,
     "extra": (),
     "stack_extra": (),
@@ -181,6 +182,7 @@ MEANING: dict[str, str] = {
     "tied": "whether the output matrix is the token embedding",
     "parallel": "whether attention and FFN run side by side on the same input",
     "cross": "whether each block also attends to the rows of an encoder",
+    "decodes": "whether an encoder's stack runs as a decoder, each token meeting only those before it",
     "runs": "how often each stored layer runs",
     "head_bias": "a bias on the output matrix",
     "attention.kind": "grouped: heads share keys and values in groups, or none do; latent: DeepSeek's; none",

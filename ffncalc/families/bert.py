@@ -36,6 +36,14 @@ def _cross(view: View, switch: str) -> bool:
 AS_DECODER = Reader(("add_cross_attention", "is_decoder"), _cross, holds_it=False)
 
 
+def _decodes(view: View, switch: str) -> bool:
+    """is_decoder masks what follows a token, in the classes that know of being a decoder."""
+    return view.resolver.row.says["cross"] is AS_DECODER and view.flag("is_decoder")
+
+
+DECODES = Reader(("is_decoder",), _decodes, holds_it=False)
+
+
 def usable_positions(name: str, offset: int) -> Reader:
     """A table of which the first `offset` rows are never met, because positions start after the padding token's."""
 
@@ -110,6 +118,7 @@ BERT = Row(
         "n_vocab": key("vocab_size"),
         "tied": flag("tie_word_embeddings"),
         "cross": AS_DECODER,
+        "decodes": DECODES,
         "attention.n_heads": key("num_attention_heads"),
         "attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head")),
         "attention.bias": "qkvo",

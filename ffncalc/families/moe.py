@@ -183,6 +183,7 @@ OPENAI_PRIVACY_FILTER = GPT_OSS.like(
         "num_key_value_heads": 2,
     },
     heads={},
+    stacks=("encoder",),
 )
 
 

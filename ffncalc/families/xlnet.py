@@ -40,6 +40,7 @@ XLM = BERT.like(
         "attention.n_heads": key("n_heads"),
         "ffn.activation": flag("gelu_activation", "gelu", "relu"),
         "ffn.d_ff": derived(times(4, "d_model", "d_ff")),
+        "decodes": flag("causal"),
         "stack_extra": also(_languages, "n_langs", "use_lang_emb", "asm"),
     },
     {
@@ -59,7 +60,6 @@ XLM = BERT.like(
     },
     ignores=(
         "sinusoidal_embeddings",
-        "causal",
         "embed_init_std",
         "unk_index",
         "mask_index",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ffncalc.export import flat, flops_data, params_data
 from ffncalc.expr import Expr
 from ffncalc.model import Model
 from ffncalc.number import exactly
@@ -70,13 +69,14 @@ def _changes(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
 
 
 def _numbers(params: Params, flops: Flops | None) -> dict[str, Any]:
-    data = params_data(params)
-    tree: dict[str, Any] = {"params": data["params"], "ffn_share": data["ffn_share"]}
+    """Every number of both reports, by its path in the JSON."""
+    found = {f"params.{name}": _plain(number) for name, number in params.numbers().items()}
+    found["ffn_share"] = params.ffn_share
     if flops:
-        counted = flops_data(flops)
-        tree["flops"] = {group: counted[group] for group in _FLOPS}
-        tree["crossover_seq_len"] = counted["crossover_seq_len"]
-    return flat(tree)
+        for group in _FLOPS:
+            found |= {f"flops.{group}.{kind}": number.value for kind, number in getattr(flops, group).items()}
+        found["crossover_seq_len"] = flops.crossover_seq_len
+    return found
 
 
 def _sizes(spec: Spec) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(["configs", ""], ["gpt2", "llama-7b", "llama-13b"], id="models"),
         pytest.param(["configs", "lla"], ["llama-7b", "llama-13b"], id="start-of-a-model"),
         pytest.param(["configs", "./lla"], [], id="file"),
-        pytest.param(["configs", "-"], ["--format", "--json", "--help"], id="options"),
+        pytest.param(["configs", "-"], ["--schema", "--format", "--json", "--help"], id="options"),
         pytest.param(["configs", "gpt2", "--j"], ["--json"], id="option-after-a-model"),
         pytest.param(["configs", "--format", ""], ["table", "json", "csv", "markdown"], id="values"),
         pytest.param(["configs", "--json", "g"], ["gpt2"], id="model-after-a-flag"),
@@ -83,7 +83,7 @@ def test_typer_is_not_imported(shell_env: dict[str, str]) -> None:
     """Completion is answered before Typer is imported, options and model names too."""
     env = shell_env | {"FFNCALC_COMPLETE": "bash", "PYTHONPROFILEIMPORTTIME": "1"}
     result = subprocess.run(["ffncalc", "configs", "--"], env=env, check=True, capture_output=True, text=True)
-    assert result.stdout == "--format\n--json\n--help\n"
+    assert result.stdout == "--schema\n--format\n--json\n--help\n"
     assert "ffncalc.cli.completion" in result.stderr
     assert "typer" not in result.stderr
 
