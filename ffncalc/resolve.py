@@ -70,7 +70,7 @@ def _head(resolver: Resolver) -> str:
 
 # What a class's name ends in -> the head it has. The first that fits counts.
 _CLASS_HEADS = (
-    (("ForCausalLM", "LMHeadModel", "LMHead"), "causal"),
+    (("ForCausalLM", "LMHeadModel", "LMHeadCustomModel", "LMHead"), "causal"),
     (("ForMaskedLM",), "mlm"),
     (("ForConditionalGeneration", "ForTextToText", "MTModel", "WithLMHeadModel"), "seq2seq"),
     (("ForPreTraining",), "pretraining"),

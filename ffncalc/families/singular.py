@@ -258,17 +258,18 @@ def _dory_windows(view: View, switch: str) -> PerLayer:
 
 
 def _dory_runs(view: View, switch: str) -> PerLayer:
-    """The middle section runs n_recurrent_loops times."""
+    """The middle section runs n_recurrent_loops times; sections longer than the stack overlap, as the class's do."""
     entries, layers = _dory_entries(view), view.n_layers()
     first, last = view.number("n_input_layers") // entries, view.number("n_output_layers") // entries
     middle = view.number("n_recurrent_layers") // entries or layers - first - last
-    if first + middle + last != layers or middle < 0:
+    if first + middle + last != layers:
         view.fail(
             f"n_input_layers + n_recurrent_layers + n_output_layers is not num_hidden_layers, {layers * entries}",
             "n_recurrent_layers",
         )
-    loops = size("runs", view.number("n_recurrent_loops"), "n_recurrent_loops")
-    return PerLayer(loops if first <= i < first + middle else ONE for i in range(layers))
+    order, loops = range(layers), view.number("n_recurrent_loops")
+    once, looped = (*order[:first], *order[layers - last :]), order[first : first + middle]
+    return PerLayer(size("runs", once.count(i) + loops * (i in looped), "n_recurrent_loops") for i in order)
 
 
 DORY = LLAMA.like(

@@ -154,6 +154,7 @@ checks:
   layers[*].ffn: {min: 1}
   crossover_seq_len: {min: 1}
 """,
+    b'{"checks": [{"model": "own.yaml", "params.total": {"max": 3}, "tied": true, "vocab_size": 9, "assert": "params.ffn > 1"}]}',
 ]
 
 EXPRESSIONS = [
@@ -230,16 +231,22 @@ def configs() -> list[tuple[str, bytes]]:
     return [*own, ("yaml", OWN.encode()), *(("json", json.dumps(values, indent=1).encode()) for values in HUGGING_FACE)]
 
 
-def safetensors() -> list[bytes]:
-    """Checkpoints of a few tensors, headers and data."""
+def header() -> bytes:
+    """The header of a checkpoint of three tensors."""
     tensors = {
         "model.embed_tokens.weight": [10, 4],
         "model.layers.0.mlp.up_proj.weight": [6, 4],
         "lm_head.weight": [10, 4],
     }
-    header, at = {"__metadata__": {"format": "pt"}}, 0
+    entries: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    at = 0
     for name, (rows, columns) in tensors.items():
-        header[name] = {"dtype": "F16", "shape": [rows, columns], "data_offsets": [at, at + 2 * rows * columns]}  # type: ignore[dict-item]
-        at += 2 * rows * columns
-    text = json.dumps(header).encode()
-    return [struct.pack("<Q", len(text)) + text + bytes(at)]
+        size = 2 * rows * columns
+        entries[name] = {"dtype": "F16", "shape": [rows, columns], "data_offsets": [at, at + size]}
+        at += size
+    return json.dumps(entries).encode()
+
+
+def safetensors(text: bytes) -> bytes:
+    """A checkpoint with this header, and room for the data of the real one."""
+    return struct.pack("<Q", len(text)) + text + bytes(208)

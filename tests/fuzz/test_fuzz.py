@@ -15,7 +15,7 @@ import pytest
 from drive import Answer, complaint, run, sums_up
 from hypothesis import HealthCheck, given, seed, settings
 from mutate import mutants
-from seeds import CHECKS, EXPRESSION_PIECES, EXPRESSIONS, HUGGING_FACE, OWN, configs, safetensors
+from seeds import CHECKS, EXPRESSION_PIECES, EXPRESSIONS, HUGGING_FACE, OWN, configs, header, safetensors
 from structured import CONFIGS
 
 from ffncalc.cli import lean, start
@@ -104,9 +104,11 @@ def test_mutated_expressions() -> None:
 
 
 def test_mutated_checkpoints() -> None:
-    """Headers of safetensors files with a few bytes changed."""
+    """Safetensors files with a few bytes changed: anywhere, and in a header whose length is then stated rightly."""
     checked = lambda: complaint(run("params", "m.safetensors", "--json"))  # noqa: E731
-    assert broken(mutants(safetensors(), TIMES * 1000, SEED), "m.safetensors", checked) == []
+    inputs = mutants([safetensors(header())], TIMES * 500, SEED)
+    inputs += map(safetensors, mutants([header(), b"[]", b"{}"], TIMES * 500, SEED))
+    assert broken(inputs, "m.safetensors", checked) == []
 
 
 @seed(SEED)
