@@ -44,6 +44,12 @@ def grouped(a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
     yield linear("attention", f"{prefix}.o_proj", mixed, d, "o" in a.bias)
 
 
+def gated_output(per_head: bool, a: Attention, d: Expr, norm: Norm, prefix: str) -> Iterator[Op]:
+    """Grouped attention whose output is multiplied by a gate: one number a head and token, or one for each channel."""
+    yield from grouped(a, d, norm, prefix)
+    yield linear("attention", f"{prefix}.gate_proj", d, a.n_heads if per_head else a.n_heads * a.d_head)
+
+
 def pairs_of(a: Attention) -> Rows:
     """The query-key pairs of self-attention, within the window if there is one."""
     return Rows("pair", a.window or None, a.sides, a.chunked)

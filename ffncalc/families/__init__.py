@@ -39,17 +39,12 @@ MODULES: dict[str, tuple[str, ...]] = {
         "glm4v_moe_text",
         "solar_open",
         "sarvam_moe",
-        "mimo_v2_flash",
         "dots1",
         "exaone_moe",
         "hunyuan_v1_moe",
         "hy_v3",
-        "afmoe",
-        "laguna",
-        "mellum",
-        "cohere2_moe",
-        "aria_text",
     ),
+    "windowed": ("mimo_v2_flash", "afmoe", "laguna", "mellum", "cohere2_moe", "aria_text"),
     "latent": (
         "deepseek_v2",
         "deepseek_v3",
@@ -91,7 +86,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "mpnet",
     ),
     "disentangled": ("deberta", "deberta-v2"),
-    "bertkin": (
+    "bert_kin": (
         "rembert",
         "roformer",
         "bert-generation",
@@ -107,7 +102,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "longformer",
     ),
     "pages": ("layoutlm", "tapas", "bros", "markuplm", "lilt", "layoutlmv3"),
-    "oddenc": ("mobilebert", "squeezebert", "convbert", "canine", "perceiver"),
+    "odd_encoders": ("mobilebert", "squeezebert", "convbert", "canine", "perceiver"),
     "xlnet": ("xlm", "flaubert", "xlnet", "funnel"),
     "embedders": ("embedding_gemma2_text", "neomme"),
     "encoders": (

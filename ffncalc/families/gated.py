@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from ffncalc.blocks.attention import gated_output
 from ffncalc.blocks.ffn import mlp
 from ffncalc.expr import Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.decoders import dims, every, windows
-from ffncalc.families.experts import DENSE_OR_SPARSE, gated_output
+from ffncalc.families.experts import DENSE_OR_SPARSE
 from ffncalc.families.llama import LLAMA
 from ffncalc.families.moe import SPARSE_STEP, mixture
 from ffncalc.families.readers import derived, key, layer_types

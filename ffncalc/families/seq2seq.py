@@ -1,4 +1,4 @@
-"""Encoder-decoders: the original Transformer, Marian, T5."""
+"""The original Transformer, from which the encoder-decoders descend."""
 
 from __future__ import annotations
 

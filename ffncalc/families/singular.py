@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ffncalc.blocks.attention import grouped, pairs_of, scores
+from ffncalc.blocks.attention import gated_output, grouped, pairs_of, scores
 from ffncalc.blocks.ends import lm_head
 from ffncalc.blocks.ffn import mlp
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.decoders import dims
-from ffncalc.families.experts import gated_output
 from ffncalc.families.latent import LATENT
 from ffncalc.families.llama import LLAMA, SLIDING
 from ffncalc.families.readers import derived, divided, flag, key, nullable

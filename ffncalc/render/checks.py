@@ -12,7 +12,7 @@ from ffncalc.render.document import Cell, Document, Line, Table
 def document(report: Checked) -> Document:
     """How many hold, every check with what was found, and what is wrong with those that fail."""
     rows = tuple(_row(result) for result in report.results)
-    table = Table(("", "model", "number", "wanted", "found"), rows)
+    table = Table(("", "model", "check", "found"), rows)
     reasons = [Line(f"{result.file}:{result.line}: {result.message}") for result in report.failed]
     return [Line(headline(report), headline=True), table, *reasons]
 
@@ -25,8 +25,13 @@ def headline(report: Checked) -> str:
     )
 
 
+def title(result: Result) -> str:
+    """`params.total max 7B`, or the assertion as it stands."""
+    return result.number if result.wanted == "holds" else f"{result.number} {result.wanted}"
+
+
 def _row(result: Result) -> tuple[Cell, ...]:
-    return ("ok" if result.holds else "FAILED", result.model, result.number, result.wanted, _cell(result.found))
+    return ("ok" if result.holds else "FAILED", result.model, title(result), _cell(result.found))
 
 
 def _cell(found: Any) -> Cell:

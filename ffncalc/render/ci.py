@@ -11,6 +11,7 @@ from typing import Any
 
 from ffncalc import __version__
 from ffncalc.checks.run import Checked, Result
+from ffncalc.render.checks import title
 from ffncalc.visible import visible
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -50,7 +51,7 @@ def _counts(tests: int, failures: int) -> str:
 
 
 def _case(result: Result) -> str:
-    case = _attributes(classname=result.model, name=_title(result), file=result.file, line=str(result.line))
+    case = _attributes(classname=result.model, name=title(result), file=result.file, line=str(result.line))
     if result.holds:
         return f'    <testcase {case} time="0"/>\n'
     failure = f"<failure {_attributes(message=result.message, type='check')}>{_xml(_location(result))}</failure>"
@@ -63,10 +64,6 @@ def _attributes(**values: str) -> str:
 
 def _xml(text: str) -> str:
     return visible(text).translate(_XML)
-
-
-def _title(result: Result) -> str:
-    return result.number if result.wanted == "holds" else f"{result.number} {result.wanted}"
 
 
 def _location(result: Result) -> str:
@@ -88,7 +85,7 @@ def _annotation(result: Result, workspace: str) -> str:
         "file": in_repository(result.file, workspace),
         "line": str(result.line),
         "col": str(result.column),
-        "title": f"{result.model}: {_title(result)}",
+        "title": f"{result.model}: {title(result)}",
     }
     stated = ",".join(f"{name}={visible(value).translate(_PROPERTY)}" for name, value in properties.items())
     return f"::error {stated}::{visible(result.message).translate(_MESSAGE)}\n"

@@ -60,7 +60,8 @@ def cases(folder: Path, other: str) -> list[Case]:
     """Every process that is compared, the two bases first."""
     for n_layers in (32, 10_000):
         (folder / f"own-{n_layers}.yaml").write_text(MODEL.format(n_layers=n_layers))
-    own, deep = str(folder / "own-32.yaml"), str(folder / "own-10000.yaml")
+    (folder / "checks.yaml").write_text("checks: [{model: llama-7b, params.total: {max: 7B}}]\n")
+    own, deep, check = (str(folder / name) for name in ("own-32.yaml", "own-10000.yaml", "checks.yaml"))
     bare, typer = "python -c pass", "import typer"
     return [
         Case(bare, [sys.executable, "-c", "pass"], bare),
@@ -73,6 +74,7 @@ def cases(folder: Path, other: str) -> list[Case]:
         Case("ffncalc params llama-7b, piped", ffncalc("params", "llama-7b"), typer, 1.35),
         Case("ffncalc params own.yaml --json", ffncalc("params", own, "--json"), typer, 1.35),
         Case("ffncalc params llama-7b, terminal", ffncalc("params", "llama-7b"), typer, 1.9, terminal=True),
+        Case("ffncalc check, one bundled model", ffncalc("check", check), typer, 1.4),
         Case("10,000 layers --json", ffncalc("params", deep, "--json"), "ffncalc params own.yaml --json", 1.05),
         Case("transformers, meta device", [other, "-c", META], "ffncalc params llama-7b --json"),
         Case("llm-flops", [other, "-c", LLM_FLOPS], "ffncalc params llama-7b --json"),

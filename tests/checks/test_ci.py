@@ -88,9 +88,9 @@ def test_markdown() -> None:
     assert lines[:5] == [
         "**1 of 1 checks failed**",
         "",
-        "|  | model | number | wanted | found |",
-        "| --- | --- | --- | --- | ---: |",
-        "| FAILED | a\\|b\\\\nc | dims.d\\_ff | multiple\\_of 256 | 11,000 |",
+        "|  | model | check | found |",
+        "| --- | --- | --- | ---: |",
+        "| FAILED | a\\|b\\\\nc | dims.d\\_ff multiple\\_of 256 | 11,000 |",
     ]
 
 

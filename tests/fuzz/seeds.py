@@ -154,7 +154,9 @@ checks:
   layers[*].ffn: {min: 1}
   crossover_seq_len: {min: 1}
 """,
-    b'{"checks": [{"model": "own.yaml", "params.total": {"max": 3}, "tied": true, "vocab_size": 9, "assert": "params.ffn > 1"}]}',
+    b'{"checks": [{"model": "own.yaml", "params.total": {"max": 3}, "tied": true, "assert": "params.ffn > 1"}]}',
+    b"checks: 3\n",
+    b"checks:\n- model: own.yaml\n  params.total: 3\nbaseline: x\n",
 ]
 
 EXPRESSIONS = [
