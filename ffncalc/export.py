@@ -180,7 +180,7 @@ def compare_data(params: Params, flops: Flops | None, seq_len: int) -> dict[str,
     row |= {"ffn_share": data["ffn_share"], "flops": {"seq_len": seq_len}}
     if flops:
         row["flops"]["per_token"] = values(flops.per_token)
-    return flat(row | {"crossover_seq_len": flops.crossover_seq_len if flops else None})
+    return by_path(row | {"crossover_seq_len": flops.crossover_seq_len if flops else None})
 
 
 def checkpoint_data(report: Counted) -> dict[str, Any]:
@@ -298,16 +298,21 @@ def explain_data(explained: Iterable[Explained]) -> dict[str, dict[str, Any]]:
     }
 
 
-def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """One row of CSV: the scalars of a JSON object by their path, lists of scalars joined; lists of objects left
-    out."""
+def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """One row of CSV: the scalars of a JSON object by their path, lists of scalars joined; lists of objects left out."""
+    return {
+        path: " ".join(str(item) for item in value) if isinstance(value, list) else value
+        for path, value in by_path(data).items()
+    }
+
+
+def by_path(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The scalars and lists of scalars of a JSON object by their path (`dims.n_layers`); lists of objects left out."""
     row: dict[str, Any] = {}
     for name, value in data.items():
         path = f"{prefix}{name}"
         if isinstance(value, Mapping):
-            row |= flat(value, f"{path}.")
-        elif not isinstance(value, list):
+            row |= by_path(value, f"{path}.")
+        elif not (isinstance(value, list) and any(isinstance(item, (Mapping, list)) for item in value)):
             row[path] = value
-        elif not any(isinstance(item, (Mapping, list)) for item in value):
-            row[path] = " ".join(str(item) for item in value)
     return row

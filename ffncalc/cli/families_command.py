@@ -14,11 +14,10 @@ def command(
     json: Json = False,
 ) -> None:
     """What each is read for, where it comes from, and whether its parameters and FLOPs are exact."""
-    from ffncalc import families
     from ffncalc.report import catalogue
 
     form = output_format(format, json)
-    entries = [catalogue.family(families.find(name, "families", "FAMILY"))] if name else catalogue.all_families()
+    entries = [catalogue.find(name)] if name else catalogue.all_families()
     if form in ("json", "csv"):
         from ffncalc.export import family_data
 

@@ -44,8 +44,7 @@ class Row(NamedTuple):
     `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a
     decoder. `ignores`: keys that the class has and that change no count (t2u_*: all that start so). `spellings`: other
     names of keys, {other: the key read}. `by_head`: the row to take instead where another head means other stacks (a
-    BART that is only a decoder). `flops`: why its FLOPs are not counted, or nothing; `refuses`: why it is not counted
-    at all, or nothing. `note`: what a reader of `ffncalc families` ought to know.
+    BART that is only a decoder). `flops`: why its FLOPs are not counted, or nothing. `note`: what a reader of `ffncalc families` ought to know.
     """
 
     name: str
@@ -59,7 +58,6 @@ class Row(NamedTuple):
     spellings: Mapping[str, str] = {}
     by_head: Mapping[str, Row] = {}
     flops: str = ""
-    refuses: str = ""
     note: str = ""
 
     def like(

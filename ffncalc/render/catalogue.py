@@ -41,7 +41,8 @@ def family(entry: Family) -> Document:
     ]
     if entry.note:
         blocks.append(Line(entry.note))
-    blocks.append(Table(("switch", "value"), tuple(entry.switches.items())))
+    if entry.switches:
+        blocks.append(Table(("switch", "value"), tuple(entry.switches.items())))
     if entry.defaults:
         rows = tuple((key, "null" if value is None else str(value)) for key, value in entry.defaults.items())
         blocks.append(Table(("key", "default of the class"), rows))

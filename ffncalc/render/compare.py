@@ -43,6 +43,6 @@ def _cell(key: str, value: Any) -> Cell:
         return "-"
     if key == "ffn_share":
         return Share(value)
-    if key.startswith("dims.") and isinstance(value, str):  # a size that differs between layers
-        return "/".join(f"{int(size):,}" for size in value.split())
+    if isinstance(value, list):  # a size that differs between layers
+        return "/".join(f"{size:,}" for size in value)
     return value  # type: ignore[no-any-return]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ffncalc import bundled, families
+from ffncalc import bundled, families, recurrent
 from ffncalc.families.row import Reader, Row
 from ffncalc.loading import load
 from ffncalc.report.params import params
@@ -50,7 +50,7 @@ def family(row: Row) -> Family:
         row.name,
         row.model_types or (row.name,),
         row.source,
-        "refused" if row.refuses else "exact",
+        "exact",
         row.flops or "exact",
         row.note,
         {switch: _said(entry) for switch, entry in row.says.items()},
@@ -67,6 +67,23 @@ def _said(entry: Any) -> str:
     return text or (str(entry) if isinstance(entry, str) else str(getattr(entry, "value", entry)))
 
 
+def refused() -> list[Family]:
+    """The model types that are known for their recurrent layers, and refused."""
+    why = "layers are recurrent; files of such a type that hold attention layers alone are counted where there is a row"
+    return [
+        Family(name, (name,), f"transformers, model type {name}", "refused", "refused", f"{layers} {why}", {}, {})
+        for layers, listed in recurrent.BY_DEFAULT.items()
+        for name in listed.split()
+        if families.row(name) is None
+    ]
+
+
 def all_families() -> list[Family]:
-    """Every family."""
-    return [family(row) for row in families.rows()]
+    """Every family, those that are refused last."""
+    return [*(family(row) for row in families.rows()), *refused()]
+
+
+def find(name: str) -> Family:
+    """The family of that name or that model type. Raises InputError with the nearest names."""
+    known = next((entry for entry in refused() if entry.name == name), None)
+    return known or family(families.find(name, "families", "FAMILY"))
