@@ -24,10 +24,11 @@ def families(entries: Sequence[Family]) -> Document:
     rows = tuple(
         (e.name, ", ".join(e.model_types), e.status, "exact" if e.flops == "exact" else "refused") for e in entries
     )
-    types = sum(len(e.model_types) for e in entries)
+    known = [e for e in entries if e.status != "refused"]
+    types = sum(len(e.model_types) for e in known)
     return [
         Line(
-            f"{len(entries)} families, read for {types} model types; `ffncalc families NAME` shows one", headline=True
+            f"{len(known)} families, read for {types} model types; `ffncalc families NAME` shows one", headline=True
         ),
         Table(("family", "model types", "parameters", "FLOPs"), rows),
     ]
