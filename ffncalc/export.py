@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ffncalc.report.dims import dims
@@ -269,6 +270,8 @@ def plain(value: Any) -> Any:
         return {name: plain(field) for name, field in value._asdict().items()}
     if isinstance(value, Mapping):
         return {name: plain(field) for name, field in value.items()}
+    if isinstance(value, float) and not isfinite(value):
+        return None  # JSON has no such number
     return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
@@ -299,7 +302,7 @@ def explain_data(explained: Iterable[Explained]) -> dict[str, dict[str, Any]]:
 
 
 def flat(data: Mapping[str, Any]) -> dict[str, Any]:
-    """One row of CSV: the scalars of a JSON object by their path, lists of scalars joined; lists of objects left out."""
+    """One row of CSV: the scalars of a JSON object by their path, lists of them joined; lists of objects left out."""
     return {
         path: " ".join(str(item) for item in value) if isinstance(value, list) else value
         for path, value in by_path(data).items()

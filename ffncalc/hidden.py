@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from operator import index
 from typing import Any, NamedTuple, NoReturn
 
 from ffncalc.errors import InputError
@@ -57,7 +58,7 @@ def hidden_width(
     `llama` rounds 8d/3 down first (multiples of 256 unless told), `8/3` rounds only at the end, `4d` is the ungated
     width, `matched` is the gated width whose three matrices hold what two of 4d do: 8d/3, to the nearest unless told.
     """
-    positive(d, "d_model")
+    d = positive(d, "d_model")
     rounding = rounding or ("nearest" if rule == "matched" else "up")
     if rounding not in ROUNDINGS:
         raise InputError(f"rounding {rounding!r} is not known; want one of {', '.join(ROUNDINGS)}")
@@ -112,9 +113,10 @@ def _rounded(value: int | Fraction, multiple: int, rounding: str) -> Step:
 
 def positive(value: Any, name: str) -> int:
     """`value`, if it is a positive whole number; else an InputError that names it."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    number = index(value) if hasattr(value, "__index__") and not isinstance(value, int) else value  # NumPy's integers
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise InputError(f"{name} is {value!r}; want a positive whole number")
-    return value
+    return number
 
 
 def rule_width(d: int, rule: Mapping[str, Any], fail: Callable[[str], NoReturn]) -> tuple[int, str]:

@@ -39,7 +39,7 @@ def command(
     if len(models) < 2:
         raise InputError("compare takes two or more models; for one there is `ffncalc params`")
     form = output_format(format, json)
-    length = whole_number("--seq-len", seq_len) if seq_len else None
+    length = whole_number("--seq-len", seq_len) if seq_len is not None else None
     report = compare(load_all(models, head, vocab_size, tied), length)
     output.warn(report.warnings, strict)
     if form in ("json", "csv"):

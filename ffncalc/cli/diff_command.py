@@ -31,7 +31,7 @@ def command(
     from ffncalc.report.diff import diff
 
     form = output_format(format, json)
-    length = whole_number("--seq-len", seq_len) if seq_len else None
+    length = whole_number("--seq-len", seq_len) if seq_len is not None else None
     before, after = load_all([at_revision(old), at_revision(new)], head, vocab_size, tied)
     report = diff(before, after, length)
     output.warn(report.warnings, strict)

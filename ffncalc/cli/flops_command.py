@@ -59,12 +59,12 @@ def command(
 
     form = output_format(format, json)
     work = Workload(
-        whole_number("--seq-len", seq_len) if seq_len else None,
-        whole_number("--source-len", source_len) if source_len else None,
+        whole_number("--seq-len", seq_len) if seq_len is not None else None,
+        whole_number("--source-len", source_len) if source_len is not None else None,
         whole_number("--batch", batch),
         causal,
         one_of("--pass", passes, PASSES),
-        whole_number("--tokens", tokens) if tokens else None,
+        whole_number("--tokens", tokens) if tokens is not None else None,
     )
     reports = [flops(model, work) for model in load_all(models, head, vocab_size, tied)]
     failed = checked.failures(asserts, reports, flops_data, "total", "per_token")

@@ -78,7 +78,7 @@ def command(
     settings = Settings(
         d_model=optional("--d-model", d_model),
         d_ff=optional("--d-ff", d_ff),
-        rule=one_of("--rule", rule, RULES) if rule else None,
+        rule=one_of("--rule", rule, RULES) if rule is not None else None,
         multiple_of=optional("--multiple-of", multiple_of),
         tokens=optional("--tokens", tokens),
         seed=numeric.seed_number(seed),

@@ -42,7 +42,7 @@ def command(
     from ffncalc.report.hidden import hidden
 
     form = output_format(format, json)
-    if infer:
+    if infer is not None:
         given = {
             "--multiple-of": multiple_of,
             "--multiplier": multiplier,
@@ -50,15 +50,14 @@ def command(
             "--round": rounding,
             "--assert": asserts,
         }
-        return inferred(
-            d_model, infer, form, [name for name, value in given.items() if value] + ["--explain"] * explain
-        )
+        others = [name for name, value in given.items() if value not in (None, [])] + ["--explain"] * explain
+        return inferred(d_model, infer, form, others)
     report = hidden(
         whole_number("D", d_model),
         one_of("--rule", rule or "llama", RULES),
-        whole_number("--multiple-of", multiple_of) if multiple_of else None,
-        positive_number("--multiplier", multiplier) if multiplier else None,
-        one_of("--round", rounding, ROUNDINGS) if rounding else None,
+        whole_number("--multiple-of", multiple_of) if multiple_of is not None else None,
+        positive_number("--multiplier", multiplier) if multiplier is not None else None,
+        one_of("--round", rounding, ROUNDINGS) if rounding is not None else None,
     )
     failed = checked.failures(asserts, [report], hidden_data)
     output.show(form, [report], hidden_data, "hidden", "explain_hidden" if explain else None)

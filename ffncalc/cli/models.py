@@ -24,7 +24,7 @@ def load_all(names: Sequence[str | Config], head: str | None, vocab_size: str | 
 def options_of(head: str | None, vocab_size: str | None, tied: bool | None) -> Options:
     """What the command line says over a file."""
     return Options(
-        one_of("--head", head, HEADS) if head else None,
-        whole_number("--vocab-size", vocab_size) if vocab_size else None,
+        one_of("--head", head, HEADS) if head is not None else None,
+        whole_number("--vocab-size", vocab_size) if vocab_size is not None else None,
         tied,
     )

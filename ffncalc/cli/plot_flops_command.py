@@ -17,11 +17,11 @@ def command(
     """Forward FLOPs per token, on log scales, a panel a model; where attention overtakes the FFN is marked."""
     from ffncalc.plot import data, draw, terminal
 
-    if out:
+    if out is not None:
         draw.checked(out)
-    reach = whole_number("--seq-len", longest) if longest else data.LONGEST
+    reach = whole_number("--seq-len", longest) if longest is not None else data.LONGEST
     costs = [data.cost(base, reach) for base in data.bases(models)]
-    if out:
+    if out is not None:
         draw.save(draw.flops(costs), out)
     else:
         print(terminal.flops(costs), end="")

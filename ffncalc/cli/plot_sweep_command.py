@@ -20,10 +20,10 @@ def command(
     """A number over a size, a line for each combination of the other sizes."""
     from ffncalc.plot import data, draw, terminal
 
-    if out:
+    if out is not None:
         draw.checked(out)
     lines = data.lines(data.read_sweep(file), x, y)
-    if out:
+    if out is not None:
         draw.save(draw.sweep(lines), out)
     else:
         print(terminal.sweep(lines), end="")

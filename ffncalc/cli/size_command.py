@@ -76,7 +76,7 @@ def command(
     from ffncalc.search.ranges import between
 
     form = "yaml" if format == "yaml" and not json else output_format(format, json)
-    if like and (tied is not None or ffn != "swiglu"):
+    if like is not None and (tied is not None or ffn != "swiglu"):
         raise InputError(
             "--like takes the FFN and the tie from that config; leave --ffn and --tied away, or change the file"
         )
@@ -85,7 +85,7 @@ def command(
         **{
             name: whole_number(f"--{name}", text)
             for name, text in (("params", params), ("active", active), ("flops", flops))
-            if text
+            if text is not None
         },
         like=like,
         ffn=one_of("--ffn", ffn, VARIANTS),
@@ -95,12 +95,12 @@ def command(
         n_kv_heads=listed("--kv-heads", kv_heads),
         d_ff=listed("--d-ff", d_ff, 64),
         n_vocab=listed("--vocab", vocab),
-        d_head=whole_number("--d-head", d_head) if d_head else None,
+        d_head=whole_number("--d-head", d_head) if d_head is not None else None,
         multiple_of=whole_number("--multiple-of", multiple_of),
         tensor_parallel=whole_number("--tensor-parallel", tensor_parallel),
-        aspect=between("--aspect", aspect) if aspect else None,
+        aspect=between("--aspect", aspect) if aspect is not None else None,
         tied=bool(tied),
-        seq_len=whole_number("--seq-len", seq_len) if seq_len else None,
+        seq_len=whole_number("--seq-len", seq_len) if seq_len is not None else None,
         keep=whole_number("--keep", keep),
         within=percentage(within),
         report=bar,
@@ -113,7 +113,7 @@ def listed(option: str, text: str | None, step: int = 1) -> list[int]:
     """The values of an option, in order; none where it isn't given."""
     from ffncalc.search.ranges import values
 
-    found = sorted(values(option, text, step)) if text else []
+    found = sorted(values(option, text, step)) if text is not None else []
     if found and found[0] < 1:
         raise InputError(f"{option} takes positive whole numbers, not 0")
     return found
@@ -131,7 +131,7 @@ def printed(report: Any, form: str, out: str | None) -> None:
     from ffncalc.export import size_data, size_rows
     from ffncalc.render.size import yaml_text
 
-    if out:
+    if out is not None:
         save(out, yaml_text(report.candidates[0], name_for(out)))
     if form == "yaml":
         print(yaml_text(report.candidates[0], f"{report.kind}-{report.budget}"), end="")
@@ -150,11 +150,8 @@ def name_for(path: str) -> str:
 
 def save(path: str, text: str) -> None:
     """Write a file. Raises InputError where that can't be done."""
+    from ffncalc.atomic import write
     from ffncalc.cli.start import complain
 
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise InputError(f"{path}: can't be written: {error.strerror}") from None
+    write(path, text)
     complain("note", f"{path}: the nearest config")

@@ -70,15 +70,15 @@ def command(
             raise InputError(f"--set {name} is given twice; put all its values into one")
         sizes[name] = values
     work = Workload(
-        whole_number("--seq-len", seq_len) if seq_len else None,
-        whole_number("--source-len", source_len) if source_len else None,
+        whole_number("--seq-len", seq_len) if seq_len is not None else None,
+        whole_number("--source-len", source_len) if source_len is not None else None,
         1,
         causal,
         one_of("--pass", passes, tuple(PASSES)),
     )
-    chosen = [name.strip() for name in numbers.split(",")] if numbers else []
+    chosen = [name.strip() for name in numbers.split(",")] if numbers is not None else []
     where = space(base(model, options_of(head, vocab_size, tied)), sizes, work, chosen)
-    if out and out != "-":
+    if out is not None and out != "-":
         to_file(where, out)
     elif out == "-" or form == "csv":
         to_stdout(where)

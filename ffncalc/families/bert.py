@@ -231,7 +231,7 @@ ELECTRA = BERT.like(
 def _stored_layers(view: View, switch: str) -> Expr:
     """ALBERT stores num_hidden_groups groups of inner_group_num layers; num_hidden_layers says how often groups run."""
     groups, inner = (sized(view, name, name) for name in ("num_hidden_groups", "inner_group_num"))
-    return size("n_layers", groups.value * inner.value, "num_hidden_groups x inner_group_num")
+    return size("n_stored", groups.value * inner.value, "num_hidden_groups x inner_group_num")
 
 
 def _runs(view: View, switch: str) -> Expr | PerLayer:

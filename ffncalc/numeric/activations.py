@@ -371,12 +371,18 @@ def silu(x: ArrayLike) -> Array:
 
 def swish(x: ArrayLike, beta: float = 1.0) -> Array:
     """Swish, x·σ(β·x) (Ramachandran et al. 2017); β is one finite number."""
-    return value_of(swish_activation(float(beta)), x)
+    return value_of(swish_activation(_number(beta)), x)
+
+
+def _number(beta: float) -> float:
+    if not isinstance(beta, (int, float, np.integer, np.floating)):
+        raise InputError(f"swish's beta is {beta!r}; one finite number is wanted")
+    return float(beta)
 
 
 def swish_derivative(x: ArrayLike, beta: float = 1.0) -> Array:
     """The derivative of `swish` in x, σ(βx)·(1 + βx·(1 - σ(βx)))."""
-    return derivative_of(swish_activation(float(beta)), x)
+    return derivative_of(swish_activation(_number(beta)), x)
 
 
 def sigmoid(x: ArrayLike) -> Array:

@@ -9,7 +9,7 @@ NaN is looked for in the result, where it costs nothing beside the matmul; only 
 for the one that brought it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,11 @@ def compute_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def number_array(name: str, value: ArrayLike) -> Array:
     """`value` as a float16, float32 or float64 array; InputError, naming it, for what isn't numbers."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array; fill what is masked (`.filled`), as the mask would be ignored")
     try:
         array = np.asarray(value)
-    except ValueError as error:
+    except (ValueError, TypeError, RuntimeError) as error:  # the last two are another library's array refusing
         raise InputError(f"{name} is not a rectangular array of numbers: {error}") from None
     if array.dtype.kind in "biu":
         return array.astype(np.float64)
@@ -41,8 +43,14 @@ def number_array(name: str, value: ArrayLike) -> Array:
     return array.astype(dtype, copy=False)
 
 
-def prepare(named: Mapping[str, ArrayLike | None]) -> tuple[list[Any], np.dtype[Any]]:
-    """All arrays of a call in the dtype they are computed in (None stays None), and the dtype to give the result in."""
+def prepare(named: Mapping[str, ArrayLike | None], optional: Container[str] = ()) -> tuple[list[Any], np.dtype[Any]]:
+    """All arrays of a call in the dtype they are computed in, and the dtype to give the result in.
+
+    None stays None where it is `optional`; elsewhere it is an InputError.
+    """
+    for name, value in named.items():
+        if value is None and name not in optional:
+            raise InputError(f"{name} is missing")
     arrays = [None if value is None else number_array(name, value) for name, value in named.items()]
     dtype = np.result_type(*[array.dtype for array in arrays if array is not None])
     compute = compute_dtype(dtype)

@@ -84,6 +84,8 @@ def _expect_weights(weights: Weights, names: Names, d_model: int, layout: str) -
     into, out_of = ("(d_model, d_ff)", "(d_ff, d_model)")[::turn]
     expect_shape(up, weights.up, (d_model, None)[::turn], into)
     d_ff = weights.up.shape[::turn][1]
+    if not d_ff:
+        raise InputError(f"{up} has shape {weights.up.shape}; d_ff at least 1 is wanted")
     expect_shape(down, weights.down, (d_ff, d_model)[::turn], out_of)
     if weights.gate is not None:
         expect_shape(gate, weights.gate, (d_model, d_ff)[::turn], into)
@@ -94,20 +96,13 @@ def _expect_weights(weights: Weights, names: Names, d_model: int, layout: str) -
         expect_shape(b_down, weights.b_down, (d_model,), "(d_model)")
 
 
-def _prepared(named: dict[str, ArrayLike | None]) -> tuple[list[Any], np.dtype[Any]]:
-    for name, value in named.items():
-        if value is None and name != "dY" and not name.startswith(("b", "W_gate")):
-            raise InputError(f"{name} is missing")
-    return prepare(named)
-
-
 def problem(
     X: ArrayLike, dY: ArrayLike | None, arrays: tuple[ArrayLike | None, ...], names: Names, layout: str = "in_out"
 ) -> Problem:
     """One call, checked; `arrays` and `names` in the order of `Weights`."""
     expect_one_of("layout", layout, LAYOUTS)
     named = {"X": X, "dY": dY} | dict(zip(names, arrays, strict=True))
-    (x, dy, *rest), dtype = _prepared(named)
+    (x, dy, *rest), dtype = prepare(named, optional=("dY", *names[2:]))
     expect_rows("X", x)
     weights = Weights(*rest)
     _expect_weights(weights, names, x.shape[-1], layout)
@@ -127,7 +122,8 @@ def _run(call: Problem, act: Activation) -> Array:
 
 @np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
 def _run_backward(call: Problem, act: Activation, layout: str = "in_out") -> Gradients:
-    assert call.dY is not None
+    if call.dY is None:
+        raise InputError("dY is missing")
     dX, grads = recomputed_backward(call.dY, call.X, call.weights, act)
     report_nan(dX, call.named)
     grads = grads.map(lambda array: array.astype(call.dtype, copy=False))
@@ -162,15 +158,14 @@ def swiglu_ffn(X: ArrayLike, W_gate: ArrayLike, W_up: ArrayLike, W_down: ArrayLi
 
     W_gate and W_up are (d_model, d_ff), W_down is (d_ff, d_model).
     """
-    return _run(problem(X, None, (W_up, W_down, W_gate, None, None, None), NAMES), activation("silu"))
+    return glu_ffn(X, W_gate, W_up, W_down, "swiglu")
 
 
 def swiglu_backward(
     dY: ArrayLike, X: ArrayLike, W_gate: ArrayLike, W_up: ArrayLike, W_down: ArrayLike
 ) -> tuple[Array, Array, Array, Array]:
     """(dX, dW_gate, dW_up, dW_down) of `swiglu_ffn`, for dY of X's shape; the intermediates are computed again."""
-    call = problem(X, dY, (W_up, W_down, W_gate, None, None, None), NAMES)
-    dX, grads = _run_backward(call, activation("silu"))
+    dX, grads = glu_backward(dY, X, W_gate, W_up, W_down, "swiglu")
     assert grads.gate is not None
     return dX, grads.gate, grads.up, grads.down
 

@@ -35,8 +35,8 @@ def ffn_memories(x: ArrayLike, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, k: i
     """
     call = _one_token(x, (W1, W2, None, b1, None, None), TEXT_NAMES)
     d_ff = len(call.weights.down)
-    if not 0 <= k <= d_ff:
-        raise InputError(f"k is {k}; 0 to d_ff = {d_ff} is wanted")
+    if not isinstance(k, (int, np.integer)) or not 0 <= k <= d_ff:
+        raise InputError(f"k is {k!r}; a whole number from 0 to d_ff = {d_ff} is wanted")
     coef = _coefficients(call, "relu")
     top = np.argsort(-coef, kind="stable")[:k]
     partial = matmul(coef[None, top], call.weights.down[top])[0]
@@ -62,6 +62,7 @@ def memories(
     return Memories(coefficients.astype(call.dtype, copy=False), contributions.astype(call.dtype, copy=False))
 
 
+@np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
 def rank_one_edit(
     W_down: ArrayLike, coefficients: ArrayLike, wanted: ArrayLike, b_down: ArrayLike | None = None
 ) -> Array:
@@ -71,17 +72,18 @@ def rank_one_edit(
     other keys). What tokens with coefficients orthogonal to h write is left alone.
     """
     named = {"W_down": W_down, "coefficients": coefficients, "wanted": wanted, "b_down": b_down}
-    (down, h, value, bias), dtype = prepare(named)
+    (down, h, value, bias), dtype = prepare(named, optional=("b_down",))
     expect_shape("W_down", down, (None, None), "(d_ff, d_model)")
     expect_shape("coefficients", h, down.shape[:1], "(d_ff)")
     for name, array in (("wanted", value), ("b_down", bias)):
         if array is not None:
             expect_shape(name, array, down.shape[1:], "(d_model)")
-    norm = matmul(h[None], h[:, None])
-    if not norm.all():
+    largest = np.abs(h).max(initial=0)
+    if largest == 0:
         raise InputError("coefficients are all 0: a token that fires no memory can't be made to write anything")
     change = value - matmul(h[None], down)[0] - (0 if bias is None else bias)
-    edited: Array = down + matmul(h[:, None], change[None]) / norm
+    unit = h / largest  # whose squares neither overflow nor vanish
+    edited: Array = down + matmul(unit[:, None], change[None] / largest) / matmul(unit[None], unit[:, None])
     report_nan(edited, named)
     return edited.astype(dtype, copy=False)
 

@@ -76,7 +76,7 @@ def named_backward(dy: Array, cache: NormCache, name: str) -> tuple[Array, dict[
 @np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
 def _normalise(x: ArrayLike, weight: ArrayLike | None, bias: ArrayLike | None, norm: Norm) -> Array:
     named = {"x": x, "weight": weight, "bias": bias}
-    (rows, gain, shift), dtype = prepare(named)
+    (rows, gain, shift), dtype = prepare(named, optional=("weight", "bias"))
     expect_rows("x", rows)
     for name, array in (("weight", gain), ("bias", shift)):
         if array is not None:

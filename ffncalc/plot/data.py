@@ -16,9 +16,11 @@ from ffncalc.report import flops as flops_report
 from ffncalc.report import params as params_report
 from ffncalc.search.space import space
 from ffncalc.search.table import over_grid
+from ffncalc.visible import visible
 
 LONGEST = 2**17  # tokens, unless told
 MOST_LINES = 12
+LARGEST = 10**300  # near the end of what a float holds
 
 
 class Cost(NamedTuple):
@@ -56,14 +58,16 @@ def cost(start: edit.Base, longest: int = LONGEST) -> Cost:
     kinds = ("ffn", "attention_projections", "attention_scores")
     swept = over_grid(space(start, {"T": lengths}, None, [f"flops.per_token.{kind}" for kind in kinds])).columns
     ffn, projections, scores = (swept[f"flops.per_token.{kind}"].tolist() for kind in kinds)
-    return Cost(model.spec.name, lengths, ffn, [a + b for a, b in zip(projections, scores, strict=True)], found)
+    return Cost(
+        visible(model.spec.name), lengths, ffn, [a + b for a, b in zip(projections, scores, strict=True)], found
+    )
 
 
 def stacked(start: edit.Base) -> Stacked:
     """A model's components."""
     report = params_report.params(edit.model_of(start, {}))
     layer = max(report.layers, key=lambda entry: entry.kind.n_stored.value)
-    name = report.model.spec.name
+    name = visible(report.model.spec.name)
     count = layer.kind.n_stored.value
     return Stacked(name, _ints(layer.parts), f"one of {count}", _ints(report.parts))
 
@@ -81,10 +85,12 @@ def read_sweep(path: str) -> dict[str, list[int]]:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from None
     except (ValueError, KeyError, csv.Error) as error:
         raise InputError(f"{path}: not a file that `ffncalc sweep` wrote: {error}") from None
-    if not columns or not any("." in name for name in columns) or not next(iter(columns.values())):
+    if {"." in name for name in columns} != {True, False} or not all(columns.values()):
         raise InputError(
             f"{path}: not a file that `ffncalc sweep` wrote: want columns of sizes and of numbers, such as params.total"
         )
+    if max(abs(value) for column in columns.values() for value in column) > LARGEST:
+        raise InputError(f"{path}: holds numbers beyond 1e300, which can't be drawn")
     return columns
 
 
@@ -92,9 +98,11 @@ def _csv(path: str) -> dict[str, list[int]]:
     if not os.path.isfile(path):
         raise InputError(f"{path}: no such file; `ffncalc sweep MODEL --set ... --out {path}` writes one")
     with open(path, encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        names = next(rows, [])
-        return {name: list(map(int, column)) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        names, *rows = list(csv.reader(file)) or [[]]
+    for i, row in enumerate(rows, 2):
+        if len(row) != len(names):
+            raise ValueError(f"row {i:,} has {len(row):,} values, and there are {len(names):,} columns")
+    return {visible(name): [int(row[i]) for row in rows] for i, name in enumerate(names)}
 
 
 def _parquet(path: str) -> dict[str, list[int]]:

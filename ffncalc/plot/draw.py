@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
+from ffncalc import atomic
 from ffncalc.errors import InputError
 from ffncalc.plot.data import Cost, Lines, Stacked
 from ffncalc.render.document import scaled
@@ -46,7 +47,13 @@ def _figure(width: float, height: float) -> Figure:
             "pictures need matplotlib: pip install 'ffncalc[plot]'; without --out there is a plain plot"
         ) from None
     matplotlib.rcParams.update(
-        {"svg.hashsalt": "ffncalc", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+        {
+            "svg.hashsalt": "ffncalc",
+            "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+            "font.size": 9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
     )
     return Figure(figsize=(width, height), layout="constrained")
 
@@ -54,14 +61,12 @@ def _figure(width: float, height: float) -> Figure:
 def save(figure: Figure, path: str) -> None:
     """Write a picture; HTML holds it as SVG in a page of its own."""
     kind = checked(path)
-    try:
-        if kind == ".html":
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page(figure))
-        else:
-            figure.savefig(path, dpi=150, metadata={"Date": None} if kind == ".svg" else {})
-    except OSError as error:
-        raise InputError(f"{path}: can't be written: {error.strerror}") from None
+    if kind == ".html":
+        atomic.write(path, page(figure))
+        return
+    drawn = BytesIO()
+    figure.savefig(drawn, format=kind[1:], dpi=150, metadata={"Date": None} if kind == ".svg" else {})
+    atomic.write(path, drawn.getvalue())
 
 
 def page(figure: Figure) -> str:
@@ -156,12 +161,12 @@ def params(models: Sequence[Stacked]) -> Figure:
 
 
 def _bars(axis: Any, names: Sequence[str], parts: Sequence[dict[str, int]], notes: Sequence[str]) -> None:
-    bottoms = [0] * len(names)
+    places, bottoms = range(len(names)), [0] * len(names)
     for part, (grey, hatch) in PARTS.items():
         heights = [entry[part] for entry in parts]
         if any(heights):
             axis.bar(
-                names,
+                places,
                 heights,
                 0.6,
                 bottom=bottoms,
@@ -175,6 +180,7 @@ def _bars(axis: Any, names: Sequence[str], parts: Sequence[dict[str, int]], note
     for i, total in enumerate(bottoms):
         note = f"{scaled(total)}\n({notes[i]})" if notes else scaled(total)
         axis.annotate(note, (i, total), xytext=(0, 3), textcoords="offset points", ha="center", va="bottom")
+    axis.set_xticks(places, names)  # by place: two models may have one name
     axis.set_ylim(0, max(bottoms) * 1.18)
     axis.set_ylabel("parameters")
     axis.tick_params(axis="x", rotation=30 if len(names) > 3 else 0)

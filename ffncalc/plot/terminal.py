@@ -36,15 +36,13 @@ def sweep(drawn: Lines) -> str:
 def params(models: Sequence[Stacked]) -> str:
     """Components as bars: of one layer, and in total."""
     text = []
-    for title, bars in (
-        ("one layer", {m.model: m.layer for m in models}),
-        ("in total", {m.model: m.total for m in models}),
-    ):
-        largest = max(sum(parts.values()) for parts in bars.values()) or 1
-        width = max(map(len, bars))
+    width = max(len(m.model) for m in models)
+    for title, bars in (("one layer", [m.layer for m in models]), ("in total", [m.total for m in models])):
+        largest = max(sum(parts.values()) for parts in bars) or 1
         text.append(f"parameters, {title}")
         text += [
-            f"{name:<{width}} |{_bar(parts, largest)} {scaled(sum(parts.values()))}" for name, parts in bars.items()
+            f"{m.model:<{width}} |{_bar(parts, largest)} {scaled(sum(parts.values()))}"
+            for m, parts in zip(models, bars, strict=True)
         ]
     shown = [part for part in BLOCKS if any(m.total[part] or m.layer[part] for m in models)]
     return "\n".join([*text, "  ".join(f"{BLOCKS[part]} {part}" for part in shown)]) + "\n"

@@ -7,17 +7,20 @@ from typing import Any
 
 from ffncalc.expr import Expr
 from ffncalc.model import Model
+from ffncalc.spec import Stack
 
 
 def dims(model: Model) -> dict[str, Any]:
     """The model's sizes; one that differs between layers is the list of its distinct values, in order."""
     spec = model.spec
     layers = [kind.layer for stack in spec.stacks for kind in stack.kinds]
-    attention = [layer.attention for layer in layers if layer.attention.kind != "none"]
+    # a matrix that stands in the place of an attention has no heads
+    meets = (any(op.rows.kind == "pair" for op in kind.ops) for kind in model.layers)
+    attention = [layer.attention for layer, any_meet in zip(layers, meets, strict=True) if any_meet]
     ffn = [layer.ffn for layer in layers if layer.ffn.kind != "none"]
     found: dict[str, Any] = {
         "d_model": spec.d_model.value,
-        "n_layers": _one_or_list([n.value for n in spec.n_layers], distinct=False),
+        "n_layers": _one_or_list([_depth(stack) for stack in spec.stacks], distinct=False),
         "n_heads": _distinct(a.n_heads for a in attention),
         "n_kv_heads": _distinct(a.n_kv_heads or a.n_heads for a in attention),
         "d_head": _distinct(a.d_head or a.d_nope + a.d_rope for a in attention),
@@ -31,6 +34,13 @@ def dims(model: Model) -> dict[str, Any]:
         if any(f.n_shared for f in experts):
             found["n_shared"] = _distinct(f.n_shared for f in experts)
     return found
+
+
+def _depth(stack: Stack) -> int:
+    """Blocks of a stack; where all of them run several times (ALBERT) as many as are run, as its config counts them."""
+    stored = sum(kind.n_stored.value for kind in stack.kinds)
+    runs = {kind.runs.value for kind in stack.kinds}
+    return stored * runs.pop() if len(runs) == 1 else stored
 
 
 def _distinct(sizes: Iterable[Expr]) -> Any:

@@ -80,8 +80,8 @@ def forward(model: Model | str, settings: Settings) -> Forward:
     """Run a model (a `Model`, or the name of an FFN variant) and hold it against its prediction. Raises InputError."""
     if settings.dtype not in DTYPES:
         raise InputError(f"dtype is {settings.dtype!r}; one of {', '.join(DTYPES)} is wanted")
-    source = settings.input or (settings.weights if _holds_input(settings) else None)
-    x = files.read_rows(source, settings.d_model) if source else None
+    source = settings.weights if settings.input is None and _holds_input(settings) else settings.input
+    x = None if source is None else files.read_rows(source, settings.d_model)
     if settings.input and settings.tokens and x is not None and settings.tokens != x.shape[-2]:
         raise InputError(f"--tokens {settings.tokens}, but {settings.input} has {x.shape[-2]}; leave --tokens out")
     d_model = settings.d_model or (x.shape[-1] if x is not None else DEFAULT_D_MODEL)
@@ -100,7 +100,7 @@ def _run(plan: Plan, settings: Settings, shape: tuple[int, ...], x: Array | None
     wanted = shapes(plan.network)
     weights = (
         files.read_weights(settings.weights, wanted)
-        if settings.weights
+        if settings.weights is not None
         else executed.draw_weights(plan.network, settings.seed)
     )
     rows = executed.draw_rows(shape, settings.seed, 1) if x is None else x
@@ -118,7 +118,7 @@ def _run(plan: Plan, settings: Settings, shape: tuple[int, ...], x: Array | None
     _expect_equal("parameters", arrays, params.value)
     if run.backward_macs is not None:
         _expect_equal("multiply-accumulates of the backward pass", run.backward_macs, 2 * macs.value)
-    if settings.save:
+    if settings.save is not None:
         files.save(settings.save, {"x": rows, **weights, "y": run.y, **run.kept})
     return Forward(plan, settings, shape, macs, params, arrays, run)
 

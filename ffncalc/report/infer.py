@@ -7,6 +7,7 @@ doubled). Who has the width is looked up in the bundled configs.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from ffncalc.hidden import hidden_width, positive
 
 # In steps of 0.05 up to 4, with the eighths that a multiple of 4d may be. Published so far: 1.2, 1.3, 1.4 and 1.5.
 MULTIPLIERS = tuple(sorted({i / 20 for i in range(1, 81)} | {i / 8 for i in range(1, 33)}))
+MAX_WIDTH = 10**12
 PUBLISHED = (1.2, 1.3, 1.4, 1.5)
 # rule -> the roundings it is used with: LLaMA's code rounds up, Megatron-LM's rounds 8/3 down
 _ROUNDINGS = {"llama": ("up",), "8/3": ("down",), "matched": ("nearest",), "4d": ("up",)}
@@ -50,6 +52,8 @@ class Inferred(NamedTuple):
 def infer(d_model: int, d_ff: int) -> Inferred:
     """Every way to the width `d_ff` at width `d_model`. Raises InputError where one isn't a positive whole number."""
     positive(d_model, "d_model"), positive(d_ff, "d_ff")
+    if d_ff > MAX_WIDTH:
+        raise InputError(f"a width of {d_ff:,} is no hidden width: its multiples are tried up to {MAX_WIDTH:,}")
     stated = _stated(d_model)
     half = d_ff // 2 if d_ff % 2 == 0 else 0
     half_used = _users(stated, half)
@@ -114,8 +118,8 @@ def _ways_by(
     if before == d_ff and rule == "4d":
         yield Origin(rule, multiplier, None, rounding, d_ff, ())
         return
-    for multiple in multiples:
-        if abs(before - d_ff) < multiple and _width(d, rule, multiple, multiplier, rounding) == d_ff:
+    for multiple in multiples[bisect_right(multiples, abs(before - d_ff)) :]:
+        if _width(d, rule, multiple, multiplier, rounding) == d_ff:
             yield Origin(rule, multiplier, multiple, rounding, d_ff, ())
 
 

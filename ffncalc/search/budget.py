@@ -99,6 +99,7 @@ def size(
     if not d_head and not n_heads:
         found = dims(edit.model_of(start, {}))["d_head"]
         d_head = found if isinstance(found, int) else 128
+    n_layers = sorted(n_layers)
     bounds = aspect or (None if d_model and n_layers else lim.ASPECT)
     limits = Limits(
         d_model or lim.D_MODEL,
@@ -175,7 +176,8 @@ class _Best:
             return
         if len(chosen) > 4 * (self.keep + SPARE):
             chosen = np.argpartition(off.reshape(-1), self.keep + SPARE)[: self.keep + SPARE]
-        for places in zip(*(part.tolist() for part in np.unravel_index(chosen, off.shape)), strict=True):
+        indices = [part.tolist() for part in np.unravel_index(chosen, off.shape)] if off.ndim else []
+        for places in zip(*indices, strict=True) if indices else [()]:
             picked = [axis.values[piece.start + i] for axis, piece, i in zip(found.plain, slab, places, strict=True)]
             point = {**found.point, **{axis.name: value for axis, value in zip(found.plain, picked, strict=True)}}
             self.near.append(_Near(abs(value_at(number, picked) - self.budget), point, part))

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
 from time import monotonic
@@ -58,14 +59,21 @@ def write(where: Space, out: str, report: Report, resumed: Callable[[int], None]
         raise InputError(f"{out}: want a name that ends in .csv or .parquet, or - for CSV on standard output")
     if kind == ".parquet":
         arrow()
-    folder = f"{out}.part"
+    if os.path.isdir(out):
+        raise InputError(f"{out}: can't be written: it is a folder")
+    target = os.path.realpath(out)  # of a link, what it points to
+    folder = f"{target}.part"
     state = _begun(folder, fingerprint(where))
     if state.rows:
         resumed(state.rows)
     try:
-        return _write(where, out, kind, folder, state, report)
+        return _write(where, target, kind, folder, state, report)
     except OSError as error:
-        raise InputError(f"{error.filename or out}: can't be written: {error.strerror}") from None
+        at = error.filename if str(error.filename).startswith(folder) else out
+        raise InputError(f"{at}: can't be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            os.remove(f"{target}.new")
 
 
 def _write(where: Space, out: str, kind: str, folder: str, state: Progress, report: Report) -> Written:
@@ -80,7 +88,6 @@ def _write(where: Space, out: str, kind: str, folder: str, state: Progress, repo
             state = _saved(kind, folder, state, batch)
         join(kind, [_part(folder, i) for i in range(state.parts)], f"{out}.new")
     if not state.rows:
-        os.remove(f"{out}.new")
         raise nothing_left(state.refused, state.why)
     os.replace(f"{out}.new", out)
     shutil.rmtree(folder, ignore_errors=True)
@@ -111,13 +118,15 @@ def fingerprint(where: Space) -> str:
 
 
 def _begun(folder: str, of: str) -> Progress:
-    """How far an earlier run of the same sweep came; nowhere, where there was none or it was another."""
+    """How far an earlier run of the same sweep came; nowhere, where there was none, it was another or a part is lost."""
     try:
         with open(os.path.join(folder, "progress.json"), encoding="utf-8") as file:
             state = Progress(**json.load(file))
     except (OSError, ValueError, TypeError):
         return Progress(of)
-    return state._replace(place=(state.place[0], state.place[1])) if state.of == of else Progress(of)
+    if state.of != of or not all(os.path.exists(_part(folder, i)) for i in range(state.parts)):
+        return Progress(of)
+    return state._replace(place=(state.place[0], state.place[1]))
 
 
 def _counted(state: Progress, batch: Sequence[Block]) -> Progress:

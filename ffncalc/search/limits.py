@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
@@ -64,9 +65,7 @@ def parts(start: edit.Base, limits: Limits, dropped: Counter[str]) -> Iterator[P
     if bool(limits.d_ff) > bool(d_ff) or bool(limits.n_vocab) > bool(n_vocab):
         return
     for d_model in limits.d_model:
-        layers = [
-            n for n in limits.n_layers if limits.aspect is None or limits.aspect[0] <= d_model / n <= limits.aspect[1]
-        ]
+        layers = _layers(limits, d_model)
         if not layers:
             dropped[f"d_model / n_layers must be in {shown_aspect(limits)}"] += 1
             continue
@@ -78,6 +77,15 @@ def parts(start: edit.Base, limits: Limits, dropped: Counter[str]) -> Iterator[P
         for heads, kv in product(_heads(limits, d_model, dropped), limits.n_kv_heads or (0,)):
             if _split(heads, t, "n_heads", dropped) and _split(kv, t, "n_kv_heads", dropped):
                 yield Part({"d_model": d_model, "n_heads": heads} | ({"n_kv_heads": kv} if kv else {}), plain)
+
+
+def _layers(limits: Limits, d_model: int) -> Sequence[int]:
+    """The depths of the (ascending) list that keep d_model / n_layers in bounds; there may be millions in the list."""
+    if limits.aspect is None:
+        return limits.n_layers
+    least, most = limits.aspect
+    first = bisect_left(limits.n_layers, -most, key=lambda n: -d_model / n)
+    return limits.n_layers[first : bisect_right(limits.n_layers, -least, key=lambda n: -d_model / n)]
 
 
 def _heads(limits: Limits, d_model: int, dropped: Counter[str]) -> Sequence[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ffncalc import number
 from ffncalc.errors import InputError
 
@@ -26,7 +28,7 @@ def values(option: str, text: str, step: int = 1) -> list[int]:
         if len(found) > MAX_VALUES:
             raise InputError(f"{option} has more than {MAX_VALUES:,} values")
     if len(set(found)) < len(found):
-        twice = next(value for i, value in enumerate(found) if value in found[:i])
+        twice = next(value for value, count in Counter(found).items() if count > 1)
         raise InputError(f"{option} has {twice:,} twice")
     return found
 

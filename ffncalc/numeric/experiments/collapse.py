@@ -62,9 +62,15 @@ def collapse(setting: Setting) -> Report:
         wanted = f"at most {MAX_DEPTH:,} layers, at least 2 tokens, and at most {MAX_NUMBERS:,} numbers in a stream"
         raise InputError(f"depth {setting.depth:,}, {setting.tokens:,} tokens, d_model {setting.d_model:,}: {wanted}")
     kinds = [(name, "skips" in name, "FFN" in name) for name in STACKS]
-    return Report(setting, tuple(Curve(*kind, tuple(distances(setting, *kind[1:]))) for kind in kinds))
+    curves = tuple(Curve(*kind, tuple(distances(setting, *kind[1:]))) for kind in kinds)
+    for curve in curves:
+        if not all(map(math.isfinite, curve.distances)):
+            layer = next(i for i, found in enumerate(curve.distances) if not math.isfinite(found))
+            raise InputError(f"the numbers of {curve.name} overflow in layer {layer}; choose a smaller depth or gain")
+    return Report(setting, curves)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def distances(setting: Setting, skips: bool, ffn: bool) -> list[float]:
     """The distance from rank one before the first layer and after each."""
     width = setting.d_model
