@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ffncalc.report.dims import dims
@@ -270,8 +269,6 @@ def plain(value: Any) -> Any:
         return {name: plain(field) for name, field in value._asdict().items()}
     if isinstance(value, Mapping):
         return {name: plain(field) for name, field in value.items()}
-    if isinstance(value, float) and not isfinite(value):
-        return None  # JSON has no such number
     return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 

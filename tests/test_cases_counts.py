@@ -327,7 +327,7 @@ def test_convolutions_count_in_the_crossover() -> None:
     ],
 )
 def test_who_decodes(config: Config, stack: str) -> None:
-    """A mask on what follows is the config's to say in BERT's kin: it makes a decoder, of which --causal counts half."""
+    """A mask on what follows is the config's to say in BERT's kin: such a decoder has half the pairs."""
     model = load(config)
     full, causal = (flops(model, Workload(9, causal=c)).total["attention_scores"].value for c in (False, True))
     assert {kind.stack for kind in model.layers} == {stack}

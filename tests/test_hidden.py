@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ffncalc import ffn_param_count
 from ffncalc.errors import InputError
 from ffncalc.hidden import RULES, hidden_width, llama_hidden_dim
 
@@ -123,3 +124,12 @@ def test_refused(arguments: tuple[Any, ...], message: str) -> None:
     """What can't be a width is an error that says what was found and what was wanted."""
     with pytest.raises(InputError, match=message):
         hidden_width(*arguments)
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "uint64"])
+def test_numpys_whole_numbers(kind: str) -> None:
+    """A width out of a NumPy array is the whole number that it is, and counts on in Python ints."""
+    numpy = pytest.importorskip("numpy")
+    number = getattr(numpy, kind)
+    assert llama_hidden_dim(number(4096), number(256)) == 11008
+    assert ffn_param_count(number(2**31 - 1), number(2**31 - 1), bias=False) == 2 * (2**31 - 1) ** 2

@@ -167,3 +167,41 @@ def test_plot_sweep(ffncalc: Run, tmp_path: Path) -> None:
     out = tmp_path / "grid.csv"
     ffncalc("sweep", "llama-7b", "--set", "d_model=1024:4096:1024", "--set", "n_layers=2,3", "--out", out)
     assert "n_layers 2" in ffncalc("plot", "sweep", out, "--y", "params.ffn").out
+
+
+EMPTY = {
+    "forward": ("forward", "swiglu", "--save", ""),
+    "forward-input": ("forward", "swiglu", "--input", ""),
+    "sweep": ("sweep", "gpt2", "--set", "T=1", "--out", ""),
+    "sweep-numbers": ("sweep", "gpt2", "--set", "T=1", "--numbers", ""),
+    "size": ("size", "--params", "7B", "--layers", ""),
+    "plot": ("plot", "params", "gpt2", "--out", ""),
+    "flops": ("flops", "gpt2", "--seq-len", ""),
+    "infer": ("hidden-dim", "4096", "--infer", ""),
+    "vocabulary": ("params", "gpt2", "--vocab-size", ""),
+}
+
+
+@pytest.mark.parametrize("args", EMPTY.values(), ids=EMPTY)
+def test_an_empty_value_is_an_error(ffncalc: Run, args: tuple[str, ...]) -> None:
+    """An option given as "" (a shell variable that isn't set) is an error, not an option that wasn't given."""
+    done = ffncalc(*args)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_a_value_given_twice_is_found_at_once(ffncalc: Run) -> None:
+    """Also among millions."""
+    assert "has 1,000,000 twice" in ffncalc("sweep", "gpt2", "--set", "T=1:1000000,1000000").err
+
+
+def test_size_replaces_a_file_whole_or_not_at_all(ffncalc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the new config can't be written to the end, the old one stands."""
+    path = tmp_path / "best.yaml"
+    path.write_text("old", encoding="utf-8")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    done = ffncalc("size", "--params", "1B", "--out", path)
+    assert (done.code, done.out, path.read_text(encoding="utf-8")) == (2, "", "old")

@@ -59,3 +59,9 @@ def test_refusals(setting: Setting) -> None:
     """Heads that don't divide, a single token and more layers than there is time for are refused."""
     with pytest.raises(InputError):
         collapse(setting)
+
+
+def test_overflow_is_said() -> None:
+    """Where the numbers of a stack leave double precision, the layer is named and nothing is drawn."""
+    with pytest.raises(InputError, match=r"attention \+ FFN overflow in layer 1; choose a smaller depth or gain"):
+        collapse(Setting(4, gain=1e300))

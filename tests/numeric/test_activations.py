@@ -245,3 +245,31 @@ def test_the_figures_of_the_text():
     off = np.abs(gelu_tanh(x) - exact)
     assert (off.max(), abs(x[off.argmax()])) == pytest.approx((4.73e-4, 2.699), rel=1e-3)
     assert np.abs(gelu_sigmoid(x) - exact).max() == pytest.approx(0.02033487220914396, abs=1e-9)
+
+
+class OfAnotherLibrary:
+    """An array that won't become one of NumPy's, such as a tensor that needs a gradient."""
+
+    def __array__(self, *_, **__):
+        """Refuse."""
+        raise RuntimeError("call detach() first")
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        pytest.param(OfAnotherLibrary(), "^x is not .*: call detach", id="refusing"),
+        pytest.param(np.ma.masked_array([1.0, 2.0], mask=[False, True]), "^x is a masked array", id="masked"),
+    ],
+)
+def test_arrays_that_are_more_than_numbers_are_refused(x, message):
+    """What refuses to become a plain array, or would lose its mask in doing so, is an error that names it."""
+    with pytest.raises(InputError, match=message):
+        gelu(x)
+
+
+@pytest.mark.parametrize("beta", [None, "1", [1.0], np.array([1.0, 2.0])], ids=str)
+def test_swish_wants_one_beta(beta):
+    """Beta is one number."""
+    with pytest.raises(InputError, match="one finite number is wanted"):
+        swish([1.0], beta)

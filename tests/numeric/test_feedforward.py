@@ -355,3 +355,27 @@ def test_memory(backward):
     tracemalloc.stop()
     outputs = (X.nbytes + 3 * W_up.nbytes) if backward else X.nbytes
     assert peak - outputs - n * f * 8 < 8e6
+
+
+@pytest.mark.parametrize(
+    "missing", [("dY", 0), ("X", 1), ("W_gate", 2), ("W_up", 3), ("W_down", 4)], ids=lambda missing: missing[0]
+)
+def test_swiglu_without_an_array_is_refused(missing):
+    """None in the place of any array is an error, never another network (without a gate, a plain one)."""
+    name, place = missing
+    arrays = [np.ones((3, D)), np.ones((3, D)), np.ones((D, F)), np.ones((D, F)), np.ones((F, D))]
+    arrays[place] = None
+    with pytest.raises(InputError, match=name):
+        swiglu_backward(*arrays)
+    if name != "dY":
+        with pytest.raises(InputError, match=name):
+            swiglu_ffn(*arrays[1:])
+
+
+def test_no_hidden_units_are_refused():
+    """An FFN has a hidden unit, forward and backward."""
+    X, into, out_of = np.ones((3, D)), np.ones((D, 0)), np.ones((0, D))
+    with pytest.raises(InputError, match=r"W_up has shape \(6, 0\); d_ff at least 1 is wanted"):
+        swiglu_ffn(X, into, into, out_of)
+    with pytest.raises(InputError, match="d_ff at least 1 is wanted"):
+        swiglu_backward(X, X, into, into, out_of)

@@ -63,3 +63,26 @@ def test_bad_input(call, message):
     """What can't be is an InputError that says why."""
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("k", [-1, F + 1, 2.0, None, "2"])
+def test_how_many_memories_is_a_whole_number(k):
+    """Anything but a whole number from 0 to d_ff is refused."""
+    with pytest.raises(InputError, match="a whole number from 0 to d_ff = 10 is wanted"):
+        ffn_memories(X, W1, B1, W2, k)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_rank_one_edit_of_coefficients_of_any_size(scale):
+    """Coefficients whose squares would vanish or overflow still write what is wanted."""
+    h = scale * draw(F)
+    wanted = draw(D) * max(scale, 1)
+    np.testing.assert_allclose(h @ rank_one_edit(W2, h, wanted), wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize("missing", ["W_down", "coefficients", "wanted"])
+def test_rank_one_edit_wants_its_arrays(missing):
+    """A missing array is named."""
+    arrays = {"W_down": W2, "coefficients": draw(F), "wanted": draw(D), missing: None}
+    with pytest.raises(InputError, match=f"^{missing} is missing"):
+        rank_one_edit(**arrays)

@@ -78,3 +78,20 @@ def test_refusals() -> None:
         lines(many, None, None)
     with pytest.raises(InputError, match="at most 12"):
         bases(["gpt2"] * 13)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param("params.total\n3\n", "want columns of sizes and of numbers", id="no-size"),
+        pytest.param("d_model,params.total\n", "want columns of sizes and of numbers", id="no-rows"),
+        pytest.param("d_model,params.total\n1,2\n1\n", "row 3 has 1 values, and there are 2 columns", id="short-row"),
+        pytest.param(f"d_model,params.total\n1,{10**400}\n", "beyond 1e300", id="beyond-floats"),
+    ],
+)
+def test_files_that_cannot_be_drawn(tmp_path: Path, text: str, message: str) -> None:
+    """A file without something to draw is one message that says what is wrong."""
+    path = tmp_path / "grid.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_sweep(str(path))

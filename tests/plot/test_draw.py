@@ -129,3 +129,26 @@ def test_text_plots() -> None:
     assert bars.splitlines()[1].count("#") == round(64 * 135266304 / 202383360)
     columns = {"d_model": [1, 2], "params.total": [5, 5]}
     assert "params.total over d_model" in terminal.sweep(data.lines(columns, None, None))
+
+
+NAME = "[b]a$x_{$ <i>&\x1b[31m"
+
+
+@pytest.mark.parametrize("kind", draw.KINDS)
+def test_names_are_text(tmp_path: Path, kind: str) -> None:
+    """Dollar signs, markup and control characters in a name are drawn, not obeyed."""
+    own = {"family": "llama", "name": NAME, "d_model": 64, "d_ff": 96, "n_layers": 2, "n_heads": 4, "n_vocab": 100}
+    base = edit.base(own)
+    for figure in (draw.flops([data.cost(base)]), draw.params([data.stacked(base)])):
+        draw.save(figure, str(tmp_path / f"own{kind}"))
+    assert "\x1b" not in terminal.flops([data.cost(base)]) + terminal.params([data.stacked(base)])
+
+
+def test_models_of_one_name_stand_side_by_side() -> None:
+    """Two configs with one name are two bars, in the picture and as text."""
+    small, large = ({"ffn": n, "attention": n, "norm": 0, "embedding": 0, "head": 0, "other": 0} for n in (1, 4))
+    models = [data.Stacked("own", parts, "one of 2", parts) for parts in (small, large)]
+    left = draw.params(models).axes[0]
+    assert {round(bar.get_x() + bar.get_width() / 2) for bar in left.patches} == {0, 1}
+    assert [label.get_text() for label in left.get_xticklabels()] == ["own", "own"]
+    assert terminal.params(models).count("own ") == 4

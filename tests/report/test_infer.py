@@ -82,3 +82,10 @@ def test_gate_and_up_together(d: int, d_ff: int, user: str) -> None:
 def test_divisors() -> None:
     """All of them, in order."""
     assert [divisors(n) for n in (1, 12, 49)] == [[1], [1, 2, 3, 4, 6, 12], [1, 7, 49]]
+
+
+def test_widths_with_many_divisors_and_none() -> None:
+    """A width with thousands of divisors is tried with all of them; one beyond any FFN is refused, not factored."""
+    assert infer(4096, 963_761_198_400).d_ff == 963_761_198_400
+    with pytest.raises(InputError, match="is no hidden width"):
+        infer(4096, 10**30)

@@ -125,3 +125,28 @@ def test_impossible(asked: dict[str, Any], message: str) -> None:
     """A budget that nothing meets, or a space without points, says which limit is to blame and what is nearest."""
     with pytest.raises(InputError, match=message):
         size(**asked)
+
+
+@pytest.mark.parametrize("like", ["deepseek-v3", "t5-small"])
+def test_depths_that_decide_the_structure(like: str) -> None:
+    """Where every size decides what a layer looks like, no size is left over and each point is looked at on its own."""
+    want = params(like).total
+    assert want is not None
+    own = load(like).spec
+    found = size(
+        want.value,
+        like=like,
+        d_model=[own.stacks[-1].d_model.value],
+        n_layers=[1, own.n_layers[-1].value],
+        n_heads=[own.stacks[-1].kinds[-1].layer.attention.n_heads.value],
+    )
+    assert found.candidates[0].params["total"] == want
+
+
+@pytest.mark.parametrize("layers", [range(1, 10_000_001), [30, 7, 32, 40, 28]], ids=["millions", "unordered"])
+def test_depths_within_the_aspect(layers: Any) -> None:
+    """Of any list of depths, those within the bounds of d_model / n_layers are searched and no others."""
+    found = size(7 * 10**9, d_model=[4096], n_layers=layers, aspect=(102.4, 146.0))
+    within = [n for n in sorted(layers)[:100] if 102.4 <= 4096 / n <= 146.0]
+    assert found.points == len(within)
+    assert {candidate.dims["n_layers"] for candidate in found.candidates} <= set(within)

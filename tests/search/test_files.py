@@ -126,3 +126,41 @@ def test_nothing_left(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="all 2 combinations"):
         files.write(space(edit.base(CONFIG), {"d_model": [25, 31]}), str(tmp_path / "grid.csv"), nothing, nothing)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_lost_part_is_made_again(where: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a part of an interrupted sweep is gone, it starts over."""
+    monkeypatch.setattr(files, "PART_ROWS", 2)
+    out = tmp_path / "grid.csv"
+    join = files.join
+    monkeypatch.setattr(files, "join", stop)
+    with pytest.raises(Interrupted):
+        files.write(where, str(out), nothing, nothing)
+    (tmp_path / "grid.csv.part" / "000001").unlink()
+    monkeypatch.setattr(files, "join", join)
+    files.write(where, str(out), nothing, pytest.fail)
+    assert written(str(out)) == wanted(where)
+
+
+def stop(*_: Any) -> None:
+    """Interrupt."""
+    raise Interrupted
+
+
+def test_folders_and_links(where: Space, tmp_path: Path) -> None:
+    """A folder is refused with nothing left beside it; a link stays one, its target is written."""
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match="it is a folder"):
+        files.write(where, str(tmp_path / "folder.csv"), nothing, nothing)
+    assert os.listdir(tmp_path) == ["folder.csv"]
+    link = tmp_path / "link.csv"
+    link.symlink_to("real.csv")
+    files.write(where, str(link), nothing, nothing)
+    assert link.is_symlink()
+    assert written(str(tmp_path / "real.csv")) == wanted(where)
+
+
+def test_a_failed_write_names_the_file_and_leaves_nothing(where: Space, tmp_path: Path) -> None:
+    """The error names what was asked for, not what stands in for it."""
+    with pytest.raises(InputError, match=r"none/grid\.csv: can't be written"):
+        files.write(where, str(tmp_path / "none" / "grid.csv"), nothing, nothing)
