@@ -28,7 +28,7 @@ def encoder_decoder(config: Config, options: Options, build: Build) -> Model:
     encoder = build(_part(config, "encoder", "Model", {}), Options())
     decoding = {"is_decoder": True, "add_cross_attention": True}
     head = None if options.head == "seq2seq" else options.head
-    decoder = build(_part(config, "decoder", "ForCausalLM", decoding), Options(head, options.n_vocab, options.tied))
+    decoder = build(_part(config, "decoder", "ForCausalLM", decoding), options._replace(head=head))
     own = (*_stacks(encoder, "encoder"), *_stacks(decoder, "decoder"))
     spec = decoder.spec._replace(
         name=config.name,
@@ -52,8 +52,7 @@ def _part(config: Config, name: str, ending: str, more: dict[str, Any]) -> Confi
             f"{config.at(name)}: {name} is no config with a model_type; an encoder-decoder holds those of both"
         )
     values = {**inner, **more, "architectures": [ending]}
-    places = {path[1:]: place for path, place in config.places.items() if path[:1] == (name,) and len(path) > 1}
-    return config._replace(values=values, places=places, name=f"{config.name}.{name}")
+    return config._replace(values=values, places=config.places_in(name), name=f"{config.name}.{name}")
 
 
 def _stacks(model: Model, name: str) -> Iterator[LayerOps]:

@@ -27,6 +27,10 @@ class Config(NamedTuple):
         place = self.places.get(path)
         return f"{self.file}: line {place[0]}, column {place[1]}" if place else self.file
 
+    def places_in(self, name: str) -> dict[Path, tuple[int, int]]:
+        """The places of what stands under a key, as those of a config of its own."""
+        return {path[1:]: place for path, place in self.places.items() if path[:1] == (name,) and len(path) > 1}
+
 
 def read(model: str | dict[str, Any] | Config) -> Config:
     """The config that MODEL stands for. Raises InputError where there is none, or where it can't be read."""
@@ -73,19 +77,20 @@ def read_file(path: str) -> str:
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_BYTES:
-                raise _too_large(path)
+                raise too_large(path)
             return _bounded(file.read(MAX_BYTES + 1), path)
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from None
 
 
-def _too_large(file: str) -> InputError:
+def too_large(file: str) -> InputError:
+    """The error for more bytes than a config can have."""
     return InputError(f"{file}: over {MAX_BYTES // 2**20} MB; a config is a few kilobytes")
 
 
 def _bounded(data: bytes, file: str) -> str:
     if len(data) > MAX_BYTES:
-        raise _too_large(file)
+        raise too_large(file)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ffncalc.config import Config, read
 from ffncalc.errors import InputError
 from ffncalc.expr import Expr
-from ffncalc.families.row import Reader, Row
+from ffncalc.families.row import Row
 from ffncalc.keys import WORDS
 from ffncalc.loading import load, row_of
 from ffncalc.model import Model
@@ -48,8 +48,7 @@ def edited(start: Base, sizes: Mapping[str, int]) -> Config:
 
 def model_of(start: Base, sizes: Mapping[str, int]) -> Model:
     """The model that the edited config stands for. Raises InputError where its family refuses those sizes."""
-    options = start.options
-    return load(edited(start, sizes), options.head, options.n_vocab, options.tied)
+    return load(edited(start, sizes), *start.options)
 
 
 def key_of(start: Base, name: str) -> str:
@@ -57,7 +56,7 @@ def key_of(start: Base, name: str) -> str:
     word = _word(name)
     if start.config.kind == "own" and (word or _is_switch(name)):
         return word or name
-    keys = _keys(start.row, WORDS[word][0]) if word else []
+    keys = start.row.keys_of(WORDS[word][0]) if word else []
     if name in keys or name in _read_keys(start.row):
         return name
     if len(keys) == 1:
@@ -76,7 +75,7 @@ def spellings(name: str) -> tuple[str, ...]:
 def _unknown(start: Base, name: str) -> InputError:
     words = [word for word in WORDS if word not in NOT_SIZES]
     if start.config.kind != "own":
-        words = [word for word in words if _keys(start.row, WORDS[word][0])]
+        words = [word for word in words if start.row.keys_of(WORDS[word][0])]
     near = get_close_matches(name, [*words, *_read_keys(start.row)], n=1)
     hint = f"did you mean {near[0]}?" if near else f"{start.row.name} has {', '.join(words)}"
     return InputError(f"{name!r} is no size that {start.row.name} reads from {start.config.file}; {hint}")
@@ -90,15 +89,8 @@ def _is_switch(name: str) -> bool:
     return "." in name and isinstance(SWITCHES.get(name), Expr)
 
 
-def _keys(row: Row, switch: str) -> list[str]:
-    """The keys that hold a switch, in whichever stack."""
-    entries = (row.says.get(entry) for entry in (switch, *(f"{stack}.{switch}" for stack in row.stacks)))
-    held = (entry.keys[0] for entry in entries if isinstance(entry, Reader) and entry.keys and entry.holds_it)
-    return list(dict.fromkeys(held))
-
-
 def _read_keys(row: Row) -> set[str]:
-    return {key for entry in row.says.values() if isinstance(entry, Reader) for key in entry.keys} | set(row.spellings)
+    return row.keys_read() | set(row.spellings)
 
 
 def _state(values: dict[str, Any], start: Base, name: str, value: int) -> None:
@@ -119,8 +111,8 @@ def _state(values: dict[str, Any], start: Base, name: str, value: int) -> None:
 def _other_places(start: Base, key: str, switch: str) -> Iterator[str]:
     if start.config.kind == "own":
         yield from spellings(key)
-        yield from _keys(start.row, switch)
-    held = {key, *_keys(start.row, switch)}
+        yield from start.row.keys_of(switch)
+    held = {key, *start.row.keys_of(switch)}
     yield from (other for other, read_as in start.row.spellings.items() if read_as in held)
 
 

@@ -24,12 +24,11 @@ from typing import NamedTuple
 # The order in which the factors of a term are written; a name that isn't here stands between the widths and T.
 _COUNTS = ("batch", "n_layers", "n_vocab", "n_positions", "n_experts", "n_shared", "top_k")
 _WIDTHS = ("d_model", "d_ff", "n_heads", "n_kv_heads", "d_head")
-_ORDER = {name: rank for rank, name in enumerate(_COUNTS + _WIDTHS)}
-_LAST = {"T": 98, "S": 99}
+_ORDER = {name: rank for rank, name in enumerate(_COUNTS + _WIDTHS)} | {"T": 98, "S": 99}
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _SHORT = {"d_model": "d", "n_vocab": "V", "n_layers": "L"}
-_KEPT_IN_PLAIN_FORM = ("T", "S", "n_vocab", "n_layers", "L₁", "min(", "batch")
+_KEPT_IN_PLAIN_FORM = ("T", "S", "n_vocab", "n_layers", "L", "min(", "batch")
 
 
 class Leaf(NamedTuple):
@@ -130,8 +129,12 @@ ONE = Expr({(): 1}, 1)
 
 def size(name: str, value: int, origin: str = "") -> Expr:
     """A leaf: the size called `name`, its value, and where that came from (a key, a default, a rule)."""
-    rank = _ORDER.get(name, _LAST.get(name, 50))
-    return Expr({(Leaf(rank, name, value, origin),): 1}, value) if value else ZERO
+    return Expr({(Leaf(_ORDER.get(name, 50), name, value, origin),): 1}, value) if value else ZERO
+
+
+def indexed(name: str, i: int) -> str:
+    """The i-th of several sizes of one name, `L₂`."""
+    return name + str(i).translate(_SUBSCRIPT)
 
 
 def as_expr(number: Expr | int) -> Expr:
@@ -166,7 +169,7 @@ def _names(leaves: list[Leaf]) -> dict[Leaf, str]:
     for leaf in leaves:
         groups.setdefault(leaf.name, []).append(leaf)
     return {
-        leaf: leaf.name if len(group) == 1 else leaf.name + str(i).translate(_SUBSCRIPT)
+        leaf: leaf.name if len(group) == 1 else indexed(leaf.name, i)
         for group in groups.values()
         for i, leaf in enumerate(group, 1)
     }

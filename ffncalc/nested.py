@@ -66,13 +66,10 @@ TYPES = {
 }
 
 KEYS = ("text_config", "thinker_config", "llm_config", "language_config", "language_model", "text_model")
-DECODERS = (
-    "musicgen",
-    "musicgen_melody",
-    "vision-encoder-decoder",
-    "speech-encoder-decoder",
-)  # theirs is called `decoder`
-WITH_OUTER_KEYS = ("gemma4_unified_assistant",)  # what stands outside belongs to the language model too
+# Theirs is called `decoder`.
+DECODERS = ("musicgen", "musicgen_melody", "vision-encoder-decoder", "speech-encoder-decoder")
+# What stands outside belongs to the language model too.
+WITH_OUTER_KEYS = ("gemma4_unified_assistant",)
 
 
 def text_part(config: Config, options: Options) -> tuple[Config, Options, tuple[str, ...]]:
@@ -87,13 +84,14 @@ def text_part(config: Config, options: Options) -> tuple[Config, Options, tuple[
         return config, options, ()
     inner_type, rule = TYPES.get(str(model_type), ("", "inner or outer"))
     inner = _own(outer, name, inner_type)
+    places = config.places_in(name) if name else config.places
     if _key(inner) is not None:  # a thinker inside a model that speaks, with a language model inside it
-        part = config._replace(values={"model_type": f"{model_type}_thinker", **inner}, places=_inside(config, name))
+        part = config._replace(values={"model_type": f"{model_type}_thinker", **inner}, places=places)
         found, options, notes = text_part(part, options)
         return found, options, (*_not_counted(outer, name), *notes)
     tied = options.tied if options.tied is not None else _tied(rule, outer, inner)
-    part = config._replace(values=inner, places=_inside(config, name) if name else config.places)
-    return part, Options(options.head, options.n_vocab, tied), _not_counted(outer, name)
+    part = config._replace(values=inner, places=places)
+    return part, options._replace(tied=tied), _not_counted(outer, name)
 
 
 def _key(outer: Mapping[str, Any]) -> str | None:
@@ -136,10 +134,6 @@ def _tied(rule: str, outer: Mapping[str, Any], inner: Mapping[str, Any]) -> bool
     if rule == "either":
         return True in (outside, inside)
     return outside if isinstance(outside, bool) else rule == "outer, else tied"
-
-
-def _inside(config: Config, name: str | None) -> dict[Any, tuple[int, int]]:
-    return {path[1:]: place for path, place in config.places.items() if path[:1] == (name,) and len(path) > 1}
 
 
 def _not_counted(outer: Mapping[str, Any], name: str | None) -> tuple[str, ...]:

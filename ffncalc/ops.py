@@ -14,10 +14,10 @@ tied head has MACs and a weight that is counted elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ffncalc.expr import ONE, Expr, as_expr, product, total
+from ffncalc.expr import ONE, ZERO, Expr, as_expr, product, total
 
 PARTS = ("embedding", "attention", "ffn", "norm", "head", "other")
 
@@ -112,17 +112,16 @@ def contraction(part: str, name: str, *axes: Expr | int, rows: Rows = PAIR) -> O
 # ------------------------------------------------------------------ reading counts off
 def parameters(ops: Iterable[Op]) -> Expr:
     """Distinct parameters: every weight that is neither tied to another nor a buffer."""
-    return total(product(w.shape) * w.copies for op in ops for w in op.weights if not (w.tied or w.buffer))
+    return total(product(w.shape) * w.copies for w in _own_weights(ops))
 
 
 def active(ops: Iterable[Op]) -> Expr:
     """The parameters that one token passes through: routed experts at top_k, everything else whole."""
-    return total(
-        product(w.shape) * (w.copies if w.used is None else w.used)
-        for op in ops
-        for w in op.weights
-        if not (w.tied or w.buffer)
-    )
+    return total(product(w.shape) * (w.copies if w.used is None else w.used) for w in _own_weights(ops))
+
+
+def _own_weights(ops: Iterable[Op]) -> Iterator[Weight]:
+    return (w for op in ops for w in op.weights if not (w.tied or w.buffer))
 
 
 def buffers(ops: Iterable[Op]) -> Expr:
@@ -132,7 +131,7 @@ def buffers(ops: Iterable[Op]) -> Expr:
 
 def macs_per_row(op: Op) -> Expr:
     """Multiply-accumulates of one row (a token, a pair, ...) of this operation."""
-    return product(op.axes) * op.uses if op.axes else as_expr(0)
+    return product(op.axes) * op.uses if op.axes else ZERO
 
 
 def of_part(ops: Iterable[Op], part: str) -> list[Op]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ffncalc import spec as sp
 from ffncalc.config import Config
-from ffncalc.expr import ZERO, Expr, size
+from ffncalc.expr import ZERO, Expr, indexed, size
 from ffncalc.families.row import PerLayer, Row
 from ffncalc.keys import HEADS
 from ffncalc.text import Path
@@ -173,9 +173,9 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
         kinds=tuple(
             _kind(view, layer, ranges, len(kinds), i, layers) for i, (layer, ranges) in enumerate(kinds.items(), 1)
         ),
-        norm=_group(sp.Norm, "norm", {f: view.get(f"norm.{f}") for f in sp.Norm._fields}, 0),
+        norm=_of_stack(view, "norm"),
         positions=_positions(view),
-        embedding=_group(sp.Embedding, "embedding", {f: view.get(f"embedding.{f}") for f in sp.Embedding._fields}, 0),
+        embedding=_of_stack(view, "embedding"),
         is_source=view.stack == "encoder" and len(view.resolver.row.stacks) > 1,
         extra=view.get("stack_extra"),
         d_model=view.get("d_model"),
@@ -183,9 +183,7 @@ def _stack(view: View, groups: list[Group] | None) -> sp.Stack:
 
 
 def _positions(view: View) -> sp.Positions:
-    positions: sp.Positions = _group(
-        sp.Positions, "positions", {f: view.get(f"positions.{f}") for f in sp.Positions._fields}, 0
-    )
+    positions: sp.Positions = _of_stack(view, "positions")
     if positions.kind == "learned" and not positions.n_positions:
         view.missing(view.spelling("positions.n_positions"))
     return positions
@@ -200,9 +198,8 @@ def _extend(ranges: list[tuple[int, int]], first: int, last: int) -> None:
 
 def _kind(view: View, layer: sp.Layer, ranges: list[tuple[int, int]], kinds: int, i: int, layers: Expr) -> sp.LayerKind:
     covered = sum(last - first + 1 for first, last in ranges)
-    index = str(i).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-    count = layers if kinds == 1 else size(f"L{index}", covered, f"layers {shown_ranges(ranges)}")
-    return sp.LayerKind(layer, count, layer.runs, tuple(ranges))
+    count = layers if kinds == 1 else size(indexed("L", i), covered, f"layers {shown_ranges(ranges)}")
+    return sp.LayerKind(layer, count, tuple(ranges))
 
 
 def shown_ranges(ranges: list[tuple[int, int]]) -> str:
@@ -210,11 +207,8 @@ def shown_ranges(ranges: list[tuple[int, int]]) -> str:
     return ", ".join(f"{a}-{b}" if a != b else f"{a}" for a, b in ranges)
 
 
-_LAYER_SWITCHES = [f"{g}.{f}" for g in ("attention", "ffn", "norm") for f in sp.GROUPS[g]._fields] + [
-    "parallel",
-    "extra",
-    "runs",
-]
+_LAYER_SWITCHES = [f"{group}.{field}" for group in ("attention", "ffn", "norm") for field in sp.GROUPS[group]._fields]
+_LAYER_SWITCHES += ["parallel", "extra", "runs"]
 
 
 def _layers(view: View, start: int, end: int, has_cross: bool) -> Iterator[tuple[sp.Layer, int, int]]:
@@ -233,19 +227,25 @@ def _layers(view: View, start: int, end: int, has_cross: bool) -> Iterator[tuple
 
 
 def _layer(view: View, values: dict[str, Any], has_cross: bool) -> sp.Layer:
-    attention = _attention(view, _group(sp.Attention, "attention", values, 0))
-    ffn = _group(sp.Ffn, "ffn", values, 0)
+    attention = _attention(view, _of_layer("attention", values))
+    ffn = _of_layer("ffn", values)
     if ffn.kind == "moe":
         _check_experts(view, ffn)
     cross = attention._replace(relative=ZERO, window=ZERO) if has_cross else None
-    return sp.Layer(
-        attention, cross, ffn, _group(sp.Norm, "norm", values, 0), values["parallel"], values["extra"], values["runs"]
-    )
+    norm = _of_layer("norm", values)
+    return sp.Layer(attention, cross, ffn, norm, values["parallel"], values["extra"], values["runs"])
 
 
-def _group(kind: Any, name: str, values: Mapping[str, Any], layer: int) -> Any:
-    found = {f: values.get(f"{name}.{f}", values.get(f)) for f in kind._fields}
-    return kind(**{f: v[layer] if isinstance(v, PerLayer) else v for f, v in found.items()})
+def _of_layer(group: str, values: Mapping[str, Any]) -> Any:
+    kind: Any = sp.GROUPS[group]
+    return kind(**{field: values[f"{group}.{field}"] for field in kind._fields})
+
+
+def _of_stack(view: View, group: str) -> Any:
+    """A group for the whole stack; of a switch that differs between layers, what the first has."""
+    kind: Any = sp.GROUPS[group]
+    found = {field: view.get(f"{group}.{field}") for field in kind._fields}
+    return kind(**{field: value[0] if isinstance(value, PerLayer) else value for field, value in found.items()})
 
 
 def _attention(view: View, attention: sp.Attention) -> sp.Attention:

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from ffncalc.config import Config, name_of, of_bytes
+from ffncalc.config import Config, name_of, of_bytes, too_large
 from ffncalc.errors import InputError
 from ffncalc.text import MAX_BYTES
 
@@ -51,7 +51,7 @@ def _blob(name: str) -> bytes | None:
     if kind.returncode or kind.stdout.strip() != b"blob":
         return None
     if int(_git("cat-file", "-s", name, wrong=f"{name} can't be read")) > MAX_BYTES:
-        raise InputError(f"{name}: over {MAX_BYTES // 2**20} MB; a config is a few kilobytes")
+        raise too_large(name)
     return _git("cat-file", "blob", name, wrong=f"{name} can't be read")
 
 

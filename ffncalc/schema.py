@@ -8,7 +8,7 @@ from typing import Any
 from ffncalc import families
 from ffncalc.expr import Expr
 from ffncalc.hidden import ROUNDINGS, RULES
-from ffncalc.keys import WORDS
+from ffncalc.keys import HEADS, WORDS
 from ffncalc.spec import CHOICES, GROUPS, MEANING, SWITCHES
 
 _SIZE = {"type": "integer", "minimum": 1}
@@ -45,7 +45,7 @@ def schema() -> dict[str, Any]:
             "source": {"type": "string", "description": "where the sizes are from"},
             "published": {"type": "object", "description": "figures as they were printed; never used to count"},
             "notes": {"type": "string"},
-            "head": {"enum": ["causal", "mlm", "seq2seq", "pooler", "none"]},
+            "head": {"enum": list(HEADS)},
             "parallel": {"type": "boolean", "description": MEANING["parallel"]},
             "layers": {"type": "array", "minItems": 1, "items": layer, "description": "unlike layers, in order"},
             **words,

@@ -102,12 +102,16 @@ class Layer(NamedTuple):
 
 
 class LayerKind(NamedTuple):
-    """Like layers: one of them, how many are stored, how often each runs, and which they are (inclusive ranges)."""
+    """Like layers: one of them, how many are stored, and which they are (inclusive ranges)."""
 
     layer: Layer
     n_stored: Expr
-    runs: Expr
     ranges: tuple[tuple[int, int], ...]
+
+    @property
+    def runs(self) -> Expr:
+        """How often each of them runs."""
+        return self.layer.runs
 
 
 class Stack(NamedTuple):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ffncalc import spec as sp
 from ffncalc.config import Config
 from ffncalc.errors import InputError
 from ffncalc.expr import Expr, size
-from ffncalc.families.row import PerLayer, Reader, Row
+from ffncalc.families.row import PerLayer, Row, said
 from ffncalc.hidden import rule_width
 from ffncalc.keys import OWN, WORDS, never_counts
 from ffncalc.text import Misread, Path
@@ -25,20 +25,16 @@ MAX_UNREAD = 20
 
 _CORE = ("d_model", "n_layers", "n_vocab", "attention.n_heads", "ffn.d_ff")
 _NEVER_ZERO = (*_CORE, "attention.n_kv_heads", "attention.d_head")
-OF_THE_MODEL = (
-    "d_model",
-    "n_layers",
-    "n_vocab",
-    "positions",
-    "embedding",
-)  # switches and groups that no layer has for itself
+# Switches and groups that no layer has for itself.
+OF_THE_MODEL = ("d_model", "n_layers", "n_vocab", "positions", "embedding")
 
 
-class Options:
+class Options(NamedTuple):
     """What the command line may say over the file: the head, the vocabulary, the tie."""
 
-    def __init__(self, head: str | None = None, n_vocab: int | None = None, tied: bool | None = None) -> None:
-        self.head, self.n_vocab, self.tied = head, n_vocab, tied
+    head: str | None = None
+    n_vocab: int | None = None
+    tied: bool | None = None
 
     def over(self, switch: str) -> Any:
         """What the command line says for a switch, which goes over the file; None where it says nothing."""
@@ -58,44 +54,42 @@ class Resolver:
         self.warnings: list[str] = []
         self.spelled: dict[str, str] = {}
         own = config.kind == "own"
-        self.no_default = {k for s in _CORE for k in self._keys(s)} if own else set()
+        self.no_default = {key for switch in _CORE if (key := self.key_of(switch))} if own else set()
         if own:
             self._translate_words()
+            self._translate_groups()
 
-    def _keys(self, switch: str) -> tuple[str, ...]:
-        for name in (switch, *(f"{stack}.{switch}" for stack in self.row.stacks)):
-            entry = self.row.says.get(name)
-            if isinstance(entry, Reader) and entry.keys and entry.holds_it:
-                return entry.keys[:1]
-        return ()
+    def key_of(self, switch: str) -> str | None:
+        """The key that holds a switch; None where the row takes it from nowhere or works it out."""
+        return next(iter(self.row.keys_of(switch)), None)
 
     def _translate_words(self) -> None:
         """Our words -> the keys that the row reads; where it reads none for a switch, the switch itself."""
-        read = {k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys}
+        read = self.row.keys_read()
         for word, (switch, others) in WORDS.items():
-            elsewhere = read.difference(
-                self._keys(switch)
-            )  # what the row reads for something else is no other spelling
+            key = self.key_of(switch)
+            elsewhere = read - {key}  # what the row reads for something else is no other spelling
             found = [k for k in (word, *others) if self.values.get(k) is not None and k not in elsewhere]
             if len(found) > 1:
                 self.fail(f"{found[0]} and {found[1]} are two spellings of one size; leave one of them", found[1])
-            if not found or self._keys(switch) == (found[0],):
+            if not found or found[0] == key:
                 continue
             self.seen.add((found[0],))
             value = self.values.pop(found[0])
-            keys = self._keys(switch)
-            if keys:
-                self.values[keys[0]] = value
-                self.spelled[keys[0]] = found[0]
+            if key:
+                self.values[key] = value
+                self.spelled[key] = found[0]
             else:
                 self.stated[switch] = (value, (found[0],))
+
+    def _translate_groups(self) -> None:
+        """The groups of a file of ours (`attention: {...}`) -> the switches that they state."""
         for group in (*sp.GROUPS, "encoder", "decoder"):
             if not isinstance(self.values.get(group) or {}, dict):
                 self.fail(f"{group} is {short(self.values[group])}; want a group, such as {group}: {{...}}", group)
         for path, switch, value in switches_of(self.values, ()):
-            if value is not None and (
-                switch in self.stated or any(self.values.get(k) is not None for k in self._keys(switch))
-            ):
+            held = self.values.get(self.key_of(switch) or "")
+            if value is not None and (switch in self.stated or held is not None):
                 self.fail(f"{switch} is stated a second time here; leave one of them", *path)
             self.stated[switch] = (value, path)
             self.seen.add(path[:1])
@@ -125,9 +119,7 @@ class Resolver:
     def unread(self) -> Iterator[str]:
         """A sentence for each key that nothing has read and that may therefore have been meant to count; the first
         ones."""
-        known = sorted(
-            {k for entry in self.row.says.values() if isinstance(entry, Reader) for k in entry.keys} | set(WORDS)
-        )
+        known = sorted(self.row.keys_read() | set(WORDS))
         found = list(self._unread(known))
         for name, path, names in found[:MAX_UNREAD]:
             near = get_close_matches(name, names, n=1)
@@ -223,7 +215,7 @@ class View:
                 resolver.seen.add(stated[1])
         says = resolver.row.says
         entry = says.get(f"{self.stack}.{switch}", says.get(switch, sp.SWITCHES[switch]))
-        return entry.read(self, switch) if isinstance(entry, Reader) else entry
+        return said(entry, self, switch)
 
     def _stated(self, switch: str, value: Any, path: Path) -> Any:
         """What a file of ours states for a switch, checked by the kind of value that the switch has."""
@@ -279,9 +271,8 @@ class View:
         if isinstance(value, list) and switch.split(".", maxsplit=1)[0] not in OF_THE_MODEL:
             if len(value) != self.n_layers():
                 self.fail(f"{path[-1]} has {len(value)} entries for {self.n_layers()} layers", *path)
-            first = {
-                v: i for i, v in reversed(list(enumerate(value))) if isinstance(v, int)
-            }  # like layers are like to the last word
+            # Like layers are like to the last word: each says where its size first stands in the list.
+            first = {v: i for i, v in reversed(list(enumerate(value))) if isinstance(v, int)}
             return PerLayer(
                 size(leaf, self._whole(v, path, zero), f"{origin}[{first.get(v, i)}]") for i, v in enumerate(value)
             )
@@ -382,13 +373,13 @@ class View:
 
     def spelling(self, switch: str) -> str:
         """The key that a switch was read from, for a message."""
-        keys = self.resolver._keys(switch)
-        return self.resolver.spelled.get(keys[0], keys[0]) if keys else switch.rsplit(".", maxsplit=1)[-1]
+        key = self.resolver.key_of(switch)
+        return self.resolver.spelled.get(key, key) if key else switch.rsplit(".", maxsplit=1)[-1]
 
     def missing(self, name: str) -> NoReturn:
         """The error for a size that the config has to state."""
         own = self.resolver.config.kind == "own"
-        shown = next((w for w, (s, _) in WORDS.items() if own and name in self.resolver._keys(s)), name)
+        shown = next((w for w, (s, _) in WORDS.items() if own and name == self.resolver.key_of(s)), name)
         near = [
             key
             for key in get_close_matches(shown, self.resolver.config.values, n=1)
@@ -404,13 +395,7 @@ class View:
 
 def short(value: Any) -> str:
     """A value of a file as a message shows it: of bounded length."""
-    text = (
-        "true"
-        if value is True
-        else "false"
-        if value is False
-        else repr(value)
-        if not isinstance(value, int)
-        else f"{value:,}"
-    )
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = f"{value:,}" if isinstance(value, int) else repr(value)
     return text if len(text) <= 60 else text[:56] + " ..."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ffncalc.expr import ONE, Expr
-from ffncalc.ops import Op, contraction, linear, scale, stored
+from ffncalc.ops import TOKEN, Op, contraction, linear, scale, stored
 from ffncalc.spec import Attention, Ffn
 
 
@@ -49,12 +49,5 @@ def memory(f: Ffn, a: Attention, prefix: str) -> Iterator[Op]:
     context."""
     yield scale("ffn", f"{prefix}.persistent_keys", a.n_heads, f.d_ff, a.d_head)
     yield scale("ffn", f"{prefix}.persistent_values", a.n_heads, f.d_ff, a.d_head)
-    yield contraction_per_token(f"{prefix}.persistent_scores", a.n_heads, f.d_ff, a.d_head)
-    yield contraction_per_token(f"{prefix}.persistent_mixing", a.n_heads, f.d_ff, a.d_head)
-
-
-def contraction_per_token(name: str, *axes: Expr) -> Op:
-    """A matmul with weights that are listed elsewhere, once a token."""
-    from ffncalc.ops import TOKEN
-
-    return contraction("ffn", name, *axes, rows=TOKEN)
+    yield contraction("ffn", f"{prefix}.persistent_scores", a.n_heads, f.d_ff, a.d_head, rows=TOKEN)
+    yield contraction("ffn", f"{prefix}.persistent_mixing", a.n_heads, f.d_ff, a.d_head, rows=TOKEN)

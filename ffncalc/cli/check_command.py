@@ -12,7 +12,7 @@ FORMATS = ("table", "json", "csv", "markdown", "junit", "github", "sarif")
 
 
 def command(
-    files: Annotated[list[str] | None, typer.Argument(metavar="FILE...", help="Checks files, in YAML.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Checks files, in YAML.")] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Write the present numbers as the baseline, and check nothing.")
     ] = False,

@@ -58,10 +58,14 @@ def possible(before: list[str], current: str) -> list[str]:
 
 def choices(metavar: str) -> list[str]:
     """The words that a metavar stands for; none where it stands for a number, a file or free text."""
-    if metavar.startswith("MODEL"):
+    if metavar in ("MODEL", "MODEL|VARIANT", "OLD", "NEW"):
         from ffncalc import bundled
 
         return bundled.names()
+    if metavar == "FAMILY":
+        from ffncalc import families
+
+        return families.names()
     return metavar.split("|") if "|" in metavar else []
 
 

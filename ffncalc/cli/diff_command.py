@@ -12,9 +12,9 @@ from ffncalc.config import Config
 
 def command(
     old: Annotated[
-        str, typer.Argument(metavar="MODEL", help="The old one: a MODEL, or one at a git revision, HEAD~1:model.yaml.")
+        str, typer.Argument(metavar="OLD", help="The old one: a MODEL, or one at a git revision, HEAD~1:model.yaml.")
     ],
-    new: Annotated[str, typer.Argument(metavar="MODEL", help="The new one, likewise.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new one, likewise.")],
     seq_len: SeqLen = None,
     head: Head = None,
     vocab_size: VocabSize = None,

@@ -43,8 +43,13 @@ class TrivialValues:
 
 
 def lean(params: list[Any]) -> list[Any]:
-    """The same parameters, each with the stand-in where Typer has not built its adapter yet."""
+    """The same parameters, each with the stand-in where Typer has not built its adapter yet.
+
+    An argument's help gives its name alone: Typer 0.29 puts the Python type behind it, `MODEL <list[str]>`.
+    """
     for param in params:
+        if param.param_type_name == "argument":
+            param.display_type_rich = lambda ctx: ""
         if getattr(param, "_runtime_param", param) is None:
             param._runtime_param = TrivialValues
     return params

@@ -18,7 +18,7 @@ def load_all(names: Sequence[str | Config], head: str | None, vocab_size: str | 
     if names.count("-") > 1:
         raise InputError("- stands for standard input, which can be read once; give it once")
     options = options_of(head, vocab_size, tied)
-    return [load(name, options.head, options.n_vocab, options.tied) for name in names]
+    return [load(name, *options) for name in names]
 
 
 def options_of(head: str | None, vocab_size: str | None, tied: bool | None) -> Options:

@@ -17,7 +17,7 @@ FORMATS = ("table", "json", "csv", "markdown")
 # ------------------------------------------------------------------ what is read
 Models = Annotated[
     list[str],
-    typer.Argument(metavar="MODEL...", help="A bundled name, a YAML or JSON file, a folder with config.json, or -."),
+    typer.Argument(metavar="MODEL", help="A bundled name, a YAML or JSON file, a folder with config.json, or -."),
 ]
 Head = Annotated[
     str | None,

@@ -248,7 +248,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "minicpm",
         "deci",
         "mimo",
-        "grok-1",
         "nemotron-nas",
         "openelm",
         "chatglm",

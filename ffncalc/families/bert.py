@@ -19,7 +19,7 @@ from ffncalc.blocks.encoder_heads import (
 from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
-from ffncalc.families.readers import also, count, derived, divided, flag, key, sized, text
+from ffncalc.families.readers import also, count, derived, divided, flag, key, text
 from ffncalc.families.row import PerLayer, Reader, Row
 from ffncalc.ops import ONCE, Op, linear, lookup
 from ffncalc.spec import Ffn
@@ -191,7 +191,7 @@ def _task_types(view: View) -> Iterator[Op]:
     """ERNIE's table of task types, where the config switches it on."""
     if view.flag("use_task_id"):
         yield lookup(
-            "embedding", "embed_task_types", sized(view, "task_type_vocab_size", "task_types"), view.get("d_model")
+            "embedding", "embed_task_types", view.single("task_type_vocab_size", "task_types"), view.get("d_model")
         )
 
 
@@ -230,13 +230,13 @@ ELECTRA = BERT.like(
 
 def _stored_layers(view: View, switch: str) -> Expr:
     """ALBERT stores num_hidden_groups groups of inner_group_num layers; num_hidden_layers says how often groups run."""
-    groups, inner = (sized(view, name, name) for name in ("num_hidden_groups", "inner_group_num"))
+    groups, inner = (view.single(name, name) for name in ("num_hidden_groups", "inner_group_num"))
     return size("n_stored", groups.value * inner.value, "num_hidden_groups x inner_group_num")
 
 
 def _runs(view: View, switch: str) -> Expr | PerLayer:
     """How often a stored layer runs: group floor(i / (layers / groups)) stands at place i."""
-    layers, groups = sized(view, "num_hidden_layers", "runs"), view.number("num_hidden_groups")
+    layers, groups = view.single("num_hidden_layers", "runs"), view.number("num_hidden_groups")
     if layers.value % groups == 0:
         return size("runs", layers.value // groups, "num_hidden_layers / num_hidden_groups")
     met = [i * groups // layers.value for i in range(layers.value)]
@@ -296,7 +296,7 @@ DISTILBERT = BERT.like(
 
 def _relative_positions(view: View) -> Iterator[Op]:
     """One number a head for each bucket of relative positions, for all layers."""
-    buckets = sized(view, "relative_attention_num_buckets", "relative")
+    buckets = view.single("relative_attention_num_buckets", "relative")
     yield lookup("attention", "relative_attention_bias", buckets, view.get("attention.n_heads"))
 
 

@@ -17,7 +17,7 @@ from ffncalc.blocks.ends import lm_head, mlm_head, pooler
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import ALWAYS_PROJECTED, BERT, BERT_HEADS, POOLED, ROBERTA, ROBERTA_HEADS, weights_only
-from ffncalc.families.readers import also, derived, flag, key, sized
+from ffncalc.families.readers import also, derived, flag, key
 from ffncalc.families.row import Reader
 from ffncalc.ops import ONCE, Op, Weight, linear, lookup, scale
 from ffncalc.spec import Spec
@@ -29,7 +29,7 @@ TAGGERS = {"tagger": tagger, "span": tagger}
 
 # ------------------------------------------------------------------ RemBERT, RoFormer, BERT generation, DPR, Splinter
 def _rembert_head(view: View) -> Iterator[Op]:
-    d, wide, vocabulary = view.get("d_model"), sized(view, "output_embedding_size", "d_output"), view.get("n_vocab")
+    d, wide, vocabulary = view.get("d_model"), view.single("output_embedding_size", "d_output"), view.get("n_vocab")
     yield linear("head", "predictions.dense", d, wide, bias=True)
     yield scale("head", "predictions.norm", wide, bias=True)
     yield linear("head", "predictions.decoder", wide, vocabulary, bias=True)
@@ -119,8 +119,8 @@ SPLINTER = BERT.like(
 def _entities(view: View) -> Iterator[Op]:
     d, rows, wide = (
         view.get("d_model"),
-        sized(view, "entity_vocab_size", "n_entities"),
-        sized(view, "entity_emb_size", "d_entity"),
+        view.single("entity_vocab_size", "n_entities"),
+        view.single("entity_emb_size", "d_entity"),
     )
     yield lookup("embedding", "embed_entities", rows, wide)
     if wide.value != d.value:
@@ -142,8 +142,8 @@ def _entity_queries(view: View) -> Iterator[Op]:
 def _entity_head(view: View) -> Iterator[Op]:
     d, rows, wide = (
         view.get("d_model"),
-        sized(view, "entity_vocab_size", "n_entities"),
-        sized(view, "entity_emb_size", "d_entity"),
+        view.single("entity_vocab_size", "n_entities"),
+        view.single("entity_emb_size", "d_entity"),
     )
     ops = (
         linear("head", "entity_predictions.dense", d, wide, bias=True),
@@ -185,11 +185,11 @@ LUKE = ROBERTA.like(
 def _sound_and_shape(view: View) -> Iterator[Op]:
     d, sound, shape = (
         view.get("d_model"),
-        sized(view, "pronunciation_embed_dim", "d_sound"),
-        sized(view, "shape_embed_dim", "d_shape"),
+        view.single("pronunciation_embed_dim", "d_sound"),
+        view.single("shape_embed_dim", "d_shape"),
     )
-    yield lookup("embedding", "embed_pronunciation", sized(view, "pronunciation_vocab_size", "n_sounds"), sound)
-    yield lookup("embedding", "embed_shape", sized(view, "shape_vocab_size", "n_shapes"), shape)
+    yield lookup("embedding", "embed_pronunciation", view.single("pronunciation_vocab_size", "n_sounds"), sound)
+    yield lookup("embedding", "embed_shape", view.single("shape_vocab_size", "n_shapes"), shape)
     if view.flag("concat_input"):
         joined = d + (sound if view.flag("enable_pronunciation") else 0) + (shape if view.flag("enable_shape") else 0)
         yield linear("embedding", "map_inputs_layer", joined, d, bias=True)

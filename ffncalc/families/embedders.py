@@ -11,7 +11,7 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.encoders import BOTH_SIDES
 from ffncalc.families.llama import LLAMA
-from ffncalc.families.readers import also, key, sized
+from ffncalc.families.readers import also, key
 from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import Op, Weight, linear, lookup, scale
 from ffncalc.spec import Attention, Norm
@@ -46,7 +46,7 @@ def _wider_where_full(name: str, global_name: str, default: int) -> Reader:
 
     def read(view: View, switch: str) -> PerLayer:
         leaf, wide = switch.rsplit(".", maxsplit=1)[-1], view.number(global_name) or default
-        usual = sized(view, name, leaf)
+        usual = view.single(name, leaf)
         own = [_own(view, i) for i in range(view.n_layers())]
         stated = [None if said is None else said.get(name, usual.value) for said in own]
         by_rule = [wide if kind == FULL else usual.value for kind in _gemma_kinds(view)]
@@ -63,7 +63,7 @@ def _gemma_windows(view: View, switch: str) -> PerLayer:
 
 
 def _per_layer_input(view: View) -> Iterator[Op]:
-    d, narrow = view.get("d_model"), sized(view, "hidden_size_per_layer_input", "d_layer_input")
+    d, narrow = view.get("d_model"), view.single("hidden_size_per_layer_input", "d_layer_input")
     yield linear("other", "per_layer_input_gate", d, narrow)
     yield linear("other", "per_layer_projection", narrow, d)
     yield scale("norm", "post_per_layer_input_norm", d)
@@ -71,10 +71,10 @@ def _per_layer_input(view: View) -> Iterator[Op]:
 
 def _inputs_and_output(view: View) -> Iterator[Op]:
     """What each layer gets from the token beside the stream, and the projection to the embedding."""
-    d, narrow = view.get("d_model"), sized(view, "hidden_size_per_layer_input", "d_layer_input")
+    d, narrow = view.get("d_model"), view.single("hidden_size_per_layer_input", "d_layer_input")
     yield linear("other", "per_layer_model_projection", d, view.get("n_layers") * narrow)
     yield scale("norm", "per_layer_projection_norm", narrow)
-    yield linear("embedding", "embedding_projection", d, sized(view, "embedding_dim", "d_embedding"))
+    yield linear("embedding", "embedding_projection", d, view.single("embedding_dim", "d_embedding"))
 
 
 EMBEDDING_GEMMA2 = LLAMA.like(
@@ -148,7 +148,7 @@ def _mixing_of_input(view: View) -> Iterator[Op]:
 
 def _values_and_patches(view: View) -> Iterator[Op]:
     """A table of values for the first and the last layer that see all; the patches of images, which text never has."""
-    d, patch = view.get("d_model"), sized(view, "patch_size", "patch")
+    d, patch = view.get("d_model"), view.single("patch_size", "patch")
     pixels = 3 * patch * patch
     yield lookup(
         "embedding",

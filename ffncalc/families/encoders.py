@@ -23,7 +23,7 @@ from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
 from ffncalc.families.llama import LLAMA, SLIDING
-from ffncalc.families.readers import also, derived, divided, each_layer, flag, key, layer_types, sized, text
+from ffncalc.families.readers import also, derived, divided, each_layer, flag, key, layer_types, text
 from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import ONCE, TOKEN, Op, Weight, linear, scale
 from ffncalc.spec import Ffn, Spec
@@ -346,7 +346,7 @@ ESMC = EUROBERT.like(
 
 
 def _bottleneck(view: View) -> Iterator[Op]:
-    d, narrow = view.get("d_model"), sized(view, "prediction_head_size", "d_prediction")
+    d, narrow = view.get("d_model"), view.single("prediction_head_size", "d_prediction")
     yield linear("head", "head.linear1", d, narrow)
     yield linear("head", "head.linear2", narrow, d)
 
@@ -445,7 +445,7 @@ ESM = BERT.like(
 
 
 def _text_projection(view: View) -> Iterator[Op]:
-    wide = sized(view, "projection_dim", "d_projection")
+    wide = view.single("projection_dim", "d_projection")
     yield linear("head", "text_projection", view.get("d_model"), wide, rows=ONCE)
 
 

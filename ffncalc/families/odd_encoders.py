@@ -19,7 +19,7 @@ from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ONE, ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT, POOLED, weights_only
-from ffncalc.families.readers import also, derived, key, sized
+from ffncalc.families.readers import also, derived, key
 from ffncalc.families.row import Reader
 from ffncalc.ops import ONCE, TOKEN, Op, Weight, contraction, linear, lookup, scale
 from ffncalc.spec import Attention, Ffn, Norm, Spec
@@ -45,13 +45,13 @@ def _inner(view: View) -> Expr:
     stated = view.size("true_hidden_size", "d_inner")
     if isinstance(stated, Expr):
         return stated
-    return sized(view, "intra_bottleneck_size", "d_inner") if view.flag("use_bottleneck") else view.get("d_model")
+    return view.single("intra_bottleneck_size", "d_inner") if view.flag("use_bottleneck") else view.get("d_model")
 
 
 def _bottleneck(view: View) -> Bottleneck:
     return Bottleneck(
         _inner(view),
-        sized(view, "intra_bottleneck_size", "d_inner"),
+        view.single("intra_bottleneck_size", "d_inner"),
         view.flag("use_bottleneck"),
         view.flag("key_query_shared_bottleneck"),
         view.flag("use_bottleneck_attention"),
@@ -225,7 +225,7 @@ GROUP_KEYS = ("q_groups", "k_groups", "v_groups", "post_attention_groups", "inte
 
 def _groups(block: Callable[..., Iterator[Op]]) -> Reader:
     def read(view: View, switch: str) -> Any:
-        groups = {name: sized(view, name, name) for name in GROUP_KEYS}
+        groups = {name: view.single(name, name) for name in GROUP_KEYS}
         d, d_ff = view.get("d_model").value, view.get("ffn.d_ff").value
         for name, wide in zip(GROUP_KEYS, (d, d, d, d, d, d_ff), strict=True):
             if wide % groups[name].value:
@@ -294,12 +294,12 @@ CONVBERT = BERT.like(
         "attention.d_head": derived(_half_heads),
         "attention.kind": Reader(
             ("conv_kernel_size",),
-            lambda view, switch: partial(span_convolutions, taps=sized(view, "conv_kernel_size", "taps")),
+            lambda view, switch: partial(span_convolutions, taps=view.single("conv_kernel_size", "taps")),
             holds_it=False,
         ),
         "ffn.kind": Reader(
             ("num_groups",),
-            lambda view, switch: partial(ffn_in_groups, groups=sized(view, "num_groups", "n_groups")),
+            lambda view, switch: partial(ffn_in_groups, groups=view.single("num_groups", "n_groups")),
             holds_it=False,
         ),
         "embedding.width": key("embedding_size"),
@@ -313,8 +313,8 @@ CONVBERT = BERT.like(
 # ------------------------------------------------------------------ CANINE
 def _characters(view: View) -> Iterator[Op]:
     """Hashed characters, and the convolutions that make molecules of them and take those apart again."""
-    d, buckets = view.get("d_model"), sized(view, "num_hash_buckets", "n_buckets")
-    hashes = sized(view, "num_hash_functions", "n_hashes")
+    d, buckets = view.get("d_model"), view.single("num_hash_buckets", "n_buckets")
+    hashes = view.single("num_hash_functions", "n_hashes")
     yield lookup(
         "embedding",
         "embed_characters",
@@ -326,7 +326,7 @@ def _characters(view: View) -> Iterator[Op]:
         ("to_molecules", d, "downsampling_rate"),
         ("projection", 2 * d, "upsampling_kernel_size"),
     ):
-        taps = sized(view, key_of_taps, "taps")
+        taps = view.single(key_of_taps, "taps")
         yield Op(
             name, "other", (Weight(f"{name}.weight", (d, met, taps)), Weight(f"{name}.bias", (d,))), (d, met, taps)
         )
@@ -343,7 +343,7 @@ CANINE = BERT.like(
         "n_layers": Reader(
             ("num_hidden_layers",),
             lambda view, switch: size(
-                "n_layers", sized(view, "num_hidden_layers", "n_layers").value + 2, "num_hidden_layers + 2"
+                "n_layers", view.single("num_hidden_layers", "n_layers").value + 2, "num_hidden_layers + 2"
             ),
         ),
         "positions.n_positions": key("num_hash_buckets"),
@@ -395,25 +395,25 @@ def _channels(view: View, otherwise: Expr) -> tuple[Expr, Expr]:
 
 
 def _latent_layers(view: View) -> Iterator[Op]:
-    wide = sized(view, "d_latents", "d_latents")
+    wide = view.single("d_latents", "d_latents")
     qk, v = _channels(view, wide)
-    yield from latent_layer("self", wide, wide, qk, v, sized(view, "self_attention_widening_factor", "widening"), out=v)
+    yield from latent_layer("self", wide, wide, qk, v, view.single("self_attention_widening_factor", "widening"), out=v)
 
 
 def _latents(view: View) -> Iterator[Op]:
     """The latents, and the layer with which they read the tokens."""
-    wide, d = sized(view, "d_latents", "d_latents"), view.get("d_model")
-    yield lookup("embedding", "latents", sized(view, "num_latents", "n_latents"), wide)
+    wide, d = view.single("d_latents", "d_latents"), view.get("d_model")
+    yield lookup("embedding", "latents", view.single("num_latents", "n_latents"), wide)
     by_key = (view.text("cross_attention_shape_for_attention") or "kv") == "kv"
     qk, v = _channels(view, d if by_key else wide)
     yield from latent_layer(
-        "cross", wide, d, qk, v, sized(view, "cross_attention_widening_factor", "widening"), cross=True
+        "cross", wide, d, qk, v, view.single("cross_attention_widening_factor", "widening"), cross=True
     )
 
 
 def _decoder(view: View) -> Iterator[Op]:
     """The masked-LM head: a query for each position reads the latents; its output meets the token table."""
-    wide, d = sized(view, "d_latents", "d_latents"), view.get("d_model")
+    wide, d = view.single("d_latents", "d_latents"), view.get("d_model")
     yield lookup("embedding", "output_positions", view.get("positions.n_positions"), d)
     yield from latent_layer(
         "decoder", d, wide, size("d_queries", 256, "8 heads of 32"), d, size("widening", 1), cross=True

@@ -9,7 +9,7 @@ from ffncalc.blocks.ends import mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT, POOLED, ROBERTA, weights_only
-from ffncalc.families.readers import also, count, flag, key, sized, when
+from ffncalc.families.readers import also, count, flag, key, when
 from ffncalc.ops import Op, Weight, contraction, linear, lookup, scale
 from ffncalc.spec import Spec
 from ffncalc.view import View
@@ -21,7 +21,7 @@ def pooled_tagger(spec: Spec) -> tuple[Op, ...]:
 
 
 def _boxes(view: View, x_and_y: Expr, width_and_height: Expr) -> Iterator[Op]:
-    rows = sized(view, "max_2d_position_embeddings", "n_positions_2d")
+    rows = view.single("max_2d_position_embeddings", "n_positions_2d")
     for name, width in (("x", x_and_y), ("y", x_and_y), ("h", width_and_height), ("w", width_and_height)):
         yield lookup("embedding", f"embed_{name}_positions", rows, width)
 
@@ -116,11 +116,11 @@ BROS = BERT.like(
 
 
 def _paths(view: View) -> Iterator[Op]:
-    d, unit = view.get("d_model"), sized(view, "xpath_unit_hidden_size", "d_unit")
-    depth = sized(view, "max_depth", "max_depth")
+    d, unit = view.get("d_model"), view.single("xpath_unit_hidden_size", "d_unit")
+    depth = view.single("max_depth", "max_depth")
     tags, subscripts = (
-        sized(view, "max_xpath_tag_unit_embeddings", "n_tags"),
-        sized(view, "max_xpath_subs_unit_embeddings", "n_subs"),
+        view.single("max_xpath_tag_unit_embeddings", "n_tags"),
+        view.single("max_xpath_subs_unit_embeddings", "n_subs"),
     )
     yield lookup("embedding", "xpath_tags", tags, unit, copies=depth)
     yield lookup("embedding", "xpath_subscripts", subscripts, unit, copies=depth)
@@ -212,9 +212,9 @@ def _page(view: View) -> Iterator[Op]:
     """LayoutLMv3 beside its text: boxes, the patches of the image, and what the distances between tokens add."""
     d, heads = view.get("d_model"), view.get("attention.n_heads")
     if view.flag("text_embed"):
-        yield from _boxes(view, sized(view, "coordinate_size", "d_coordinate"), sized(view, "shape_size", "d_shape"))
+        yield from _boxes(view, view.single("coordinate_size", "d_coordinate"), view.single("shape_size", "d_shape"))
     if view.flag("visual_embed"):
-        patch, channels = sized(view, "patch_size", "patch"), sized(view, "num_channels", "n_channels")
+        patch, channels = view.single("patch_size", "patch"), view.single("num_channels", "n_channels")
         one = size("one", 1)
         patches = size("n_patches", (view.number("input_size") // patch.value) ** 2, "(input_size / patch_size)²")
         weights = (Weight("patch_embed.weight", (d, channels, patch, patch)), Weight("patch_embed.bias", (d,)))
@@ -223,9 +223,9 @@ def _page(view: View) -> Iterator[Op]:
         yield Op("cls_token", "other", (Weight("cls_token", (one, one, d)),))
         yield from (scale("norm", name, d, bias=True) for name in ("patch_norm", "page_norm"))
     if view.flag("has_relative_attention_bias"):
-        yield weights_only(linear("other", "rel_pos_bias", sized(view, "rel_pos_bins", "bins"), heads))
+        yield weights_only(linear("other", "rel_pos_bias", view.single("rel_pos_bins", "bins"), heads))
     if view.flag("has_spatial_attention_bias"):
-        bins = sized(view, "rel_2d_pos_bins", "bins_2d")
+        bins = view.single("rel_2d_pos_bins", "bins_2d")
         yield from (weights_only(linear("other", f"rel_pos_{axis}_bias", bins, heads)) for axis in "xy")
 
 

@@ -16,7 +16,7 @@ from ffncalc.families.gpt import GPT2
 from ffncalc.families.layernorm import PHI
 from ffncalc.families.llama import BIASLESS, LLAMA, QWEN2
 from ffncalc.families.readers import count, derived, divided, flag, key, text, times, when, word
-from ffncalc.families.row import PerLayer, Reader
+from ffncalc.families.row import PerLayer, Reader, keys_in, said
 from ffncalc.ops import Op, linear
 from ffncalc.spec import Attention, Ffn, Norm
 from ffncalc.view import View
@@ -112,22 +112,6 @@ MIMO = QWEN2.like(
     {"attention.bias": flag("attention_bias", "qkv", "")},
     {**NO_DEFAULTS, "attention_bias": True},
     ignores=("num_nextn_predict_layers",),
-)
-
-GROK1 = LLAMA.like(
-    "grok-1",
-    "github.com/xai-org/grok-1 (model.py, run.py) and its port to config.json: four norms a layer, two of eight "
-    "experts, tied",
-    {
-        **PLAIN_LLAMA,
-        "ffn.kind": "moe",
-        "ffn.activation": "gelu",
-        "ffn.n_experts": key("num_experts"),
-        "ffn.top_k": key("num_experts_per_tok"),
-        "norm.place": "both",
-    },
-    {**NO_DEFAULTS, "tie_word_embeddings": True},
-    ignores=("attn_output_multiplier", "max_attn_value", "embedding_multiplier_scale", "output_multiplier_scale"),
 )
 
 # ------------------------------------------------------------------ Nemotron-NAS
@@ -321,11 +305,9 @@ def _chatglm(first: Any, later: Any) -> Reader:
     """`first` in ChatGLM-6B's files, `later` in those of ChatGLM2, ChatGLM3 and GLM-4."""
 
     def read(view: View, switch: str) -> Any:
-        chosen = first if _is_first_chatglm(view) else later
-        return chosen.read(view, switch) if isinstance(chosen, Reader) else chosen
+        return said(first if _is_first_chatglm(view) else later, view, switch)
 
-    keys = tuple(k for entry in (first, later) if isinstance(entry, Reader) for k in entry.keys)
-    return Reader(keys, read)
+    return Reader(keys_in((first, later)), read)
 
 
 CHATGLM_BIAS = Reader(
@@ -490,6 +472,6 @@ PHI_MSFT = PHI.like(
 )
 
 ROWS = by_name(
-    AQUILA, YI, XVERSE, SKYWORK, BAICHUAN, INTERNLM, INTERNLM2, ORION, STABLELM_EPOCH, MINICPM, DECI, MIMO, GROK1,
+    AQUILA, YI, XVERSE, SKYWORK, BAICHUAN, INTERNLM, INTERNLM2, ORION, STABLELM_EPOCH, MINICPM, DECI, MIMO,
     NEMOTRON_NAS, OPENELM, CHATGLM, HF_OLMO, JAIS, BTLM, PHI_MSFT,
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ffncalc.expr import ZERO, Expr, size
-from ffncalc.families.row import PerLayer, Reader
+from ffncalc.families.row import PerLayer, Reader, keys_in, said
 from ffncalc.ops import Op
 from ffncalc.view import View
 
@@ -60,9 +60,9 @@ def when(name: str, value: Any, otherwise: Any = ZERO) -> Reader:
 
     def read(view: View, switch: str) -> Any:
         chosen = value if view.flag(name) else otherwise
-        return chosen.read(view, switch) if isinstance(chosen, Reader) else chosen
+        return said(chosen, view, switch)
 
-    return Reader((name, *(k for side in (value, otherwise) if isinstance(side, Reader) for k in side.keys)), read)
+    return Reader((name, *keys_in((value, otherwise))), read)
 
 
 def flag(name: str, yes: Any = True, no: Any = False) -> Reader:
@@ -82,19 +82,16 @@ def text(name: str, default: str) -> Reader:
 
 def by(switch: str, table: Mapping[str, Any]) -> Reader:
     """What the table has for the value of another switch, layer by layer where that one differs between layers."""
-    keys = tuple(k for entry in table.values() if isinstance(entry, Reader) for k in entry.keys)
 
     def read(view: View, own: str) -> Any:
         chosen = view.get(switch)
         kinds = set(chosen) if isinstance(chosen, PerLayer) else {chosen}
-        values = {
-            k: entry.read(view, own) if isinstance(entry, Reader) else entry for k, entry in table.items() if k in kinds
-        }
+        values = {kind: said(entry, view, own) for kind, entry in table.items() if kind in kinds}
         if not isinstance(chosen, PerLayer):
             return values[chosen]
         return PerLayer(_at(values[k], i) for i, k in enumerate(chosen))
 
-    return Reader(keys, read)
+    return Reader(keys_in(table.values()), read)
 
 
 def _at(value: Any, layer: int) -> Any:
@@ -137,20 +134,12 @@ def layer_types(name: str, table: Mapping[str, Any], or_: Any, keys: tuple[str, 
         if listed is None and callable(or_):
             listed = [or_(view, layer) for layer in range(view.n_layers())]
         if listed is None:
-            return or_.read(view, switch) if isinstance(or_, Reader) else or_
-        values = {k: v.read(view, switch) if isinstance(v, Reader) else v for k, v in table.items() if k in listed}
+            return said(or_, view, switch)
+        values = {kind: said(entry, view, switch) for kind, entry in table.items() if kind in listed}
         return PerLayer(values[k] for k in listed)
 
-    read_keys = (name, *keys, *(k for v in (*table.values(), or_) if isinstance(v, Reader) for k in v.keys))
-    return Reader(tuple(dict.fromkeys(read_keys)), read, holds_it=False)
-
-
-def sized(view: View, name: str, leaf: str) -> Expr:
-    """The one size that a key holds, called `leaf` in formulas; an error where it is absent or a list."""
-    found = view.size(name, leaf)
-    if found is None:
-        view.missing(name)
-    return found if isinstance(found, Expr) else view.fail(f"{name} has to be one number", name)
+    read_keys = dict.fromkeys((name, *keys, *keys_in((*table.values(), or_))))
+    return Reader(tuple(read_keys), read, holds_it=False)
 
 
 def also(ops: Callable[[View], Iterable[Op]], *keys: str) -> Reader:

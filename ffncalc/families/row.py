@@ -10,7 +10,7 @@ switch, or a `PerLayer` of values where they differ from layer to layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -35,6 +35,16 @@ class Reader(NamedTuple):
     holds_it: bool = True
 
 
+def said(entry: Any, view: Any, switch: str) -> Any:
+    """What an entry of a row says for a switch: what its reader finds, or the constant that it is."""
+    return entry.read(view, switch) if isinstance(entry, Reader) else entry
+
+
+def keys_in(entries: Iterable[Any]) -> tuple[str, ...]:
+    """The keys that any of the entries reads."""
+    return tuple(key for entry in entries if isinstance(entry, Reader) for key in entry.keys)
+
+
 HeadBuilder = Callable[["Spec"], "tuple[Op, ...]"]
 
 
@@ -44,7 +54,8 @@ class Row(NamedTuple):
     `heads`: the heads it may have by name, the family's own first. `stacks`: those that run, an encoder before a
     decoder. `ignores`: keys that the class has and that change no count (t2u_*: all that start so). `spellings`: other
     names of keys, {other: the key read}. `by_head`: the row to take instead where another head means other stacks (a
-    BART that is only a decoder). `flops`: why its FLOPs are not counted, or nothing. `note`: what a reader of `ffncalc families` ought to know.
+    BART that is only a decoder). `flops`: why its FLOPs are not counted, or nothing. `note`: what a reader of
+    `ffncalc families` ought to know.
     """
 
     name: str
@@ -59,6 +70,16 @@ class Row(NamedTuple):
     by_head: Mapping[str, Row] = {}
     flops: str = ""
     note: str = ""
+
+    def keys_read(self) -> set[str]:
+        """Every key that it reads."""
+        return set(keys_in(self.says.values()))
+
+    def keys_of(self, switch: str) -> list[str]:
+        """The keys that hold a switch: one, or one a stack where each has its own."""
+        entries = (self.says.get(name) for name in (switch, *(f"{stack}.{switch}" for stack in self.stacks)))
+        held = (entry.keys[0] for entry in entries if isinstance(entry, Reader) and entry.keys and entry.holds_it)
+        return list(dict.fromkeys(held))
 
     def like(
         self,

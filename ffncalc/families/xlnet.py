@@ -10,7 +10,7 @@ from ffncalc.blocks.ends import lm_head
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
-from ffncalc.families.readers import also, derived, divided, flag, key, sized, text, times
+from ffncalc.families.readers import also, derived, divided, flag, key, text, times
 from ffncalc.families.row import Reader
 from ffncalc.ops import Op, Weight, linear, lookup, scale
 from ffncalc.spec import Attention, Norm
@@ -23,7 +23,7 @@ ONE_TABLE = {"cross": False, "embedding.token_types": ZERO}
 def _languages(view: View) -> Iterator[Op]:
     if view.flag("asm"):
         view.fail("asm: true (an adaptive softmax) is not counted", "asm")
-    languages = sized(view, "n_langs", "n_languages")
+    languages = view.single("n_langs", "n_languages")
     if languages.value > 1 and view.flag("use_lang_emb"):
         yield lookup("embedding", "embed_languages", languages, view.get("d_model"))
 

@@ -36,7 +36,7 @@ def ffn_memories(x: ArrayLike, W1: ArrayLike, b1: ArrayLike, W2: ArrayLike, k: i
     call = _one_token(x, (W1, W2, None, b1, None, None), TEXT_NAMES)
     d_ff = len(call.weights.down)
     if not isinstance(k, (int, np.integer)) or not 0 <= k <= d_ff:
-        raise InputError(f"k is {k!r}; a whole number from 0 to d_ff = {d_ff} is wanted")
+        raise InputError(f"k is {k!r}; 0 to d_ff = {d_ff}, a whole number, is wanted")
     coef = _coefficients(call, "relu")
     top = np.argsort(-coef, kind="stable")[:k]
     partial = matmul(coef[None, top], call.weights.down[top])[0]

@@ -44,7 +44,7 @@ def _figure(width: float, height: float) -> Figure:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError(
-            "pictures need matplotlib: pip install 'ffncalc[plot]'; without --out there is a plain plot"
+            "pictures need matplotlib: pip install matplotlib; without --out there is a plain plot"
         ) from None
     matplotlib.rcParams.update(
         {

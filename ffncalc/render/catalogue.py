@@ -27,9 +27,7 @@ def families(entries: Sequence[Family]) -> Document:
     known = [e for e in entries if e.status != "refused"]
     types = sum(len(e.model_types) for e in known)
     return [
-        Line(
-            f"{len(known)} families, read for {types} model types; `ffncalc families NAME` shows one", headline=True
-        ),
+        Line(f"{len(known)} families, read for {types} model types; `ffncalc families NAME` shows one", headline=True),
         Table(("family", "model types", "parameters", "FLOPs"), rows),
     ]
 

@@ -29,7 +29,7 @@ def document(report: Comparison) -> Document:
     return [
         Line(f"Parameters: {totals}", headline=True),
         Line(f"FLOPs are of the forward pass, a token, at T = {report.seq_len:,}, every pair of tokens."),
-        Table(("", *names), cells),
+        Table(("", *names), cells, spread=True),
     ]
 
 

@@ -30,11 +30,16 @@ Cell = int | float | str | Share | Bar | None
 
 
 class Table(NamedTuple):
-    """Columns by title, and rows of cells; `total_from` is the first row below the line, None without one."""
+    """Columns by title, and rows of cells.
+
+    `total_from` is the first row below the line, None without one; `spread` says that where the columns are too many
+    for a terminal they may go on in a further table, as those of models side by side.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     total_from: int | None = None
+    spread: bool = False
 
 
 class Line(NamedTuple):
@@ -110,6 +115,11 @@ def right_columns(table: Table) -> list[bool]:
 def without_bars(table: Table) -> Table:
     """The table without the columns that only draw."""
     kept = [i for i in range(len(table.columns)) if not any(isinstance(row[i], Bar) for row in table.rows)]
+    return with_columns(table, kept)
+
+
+def with_columns(table: Table, kept: Sequence[int]) -> Table:
+    """The table with these columns alone."""
     return table._replace(
         columns=tuple(table.columns[i] for i in kept), rows=tuple(tuple(row[i] for i in kept) for row in table.rows)
     )
@@ -145,6 +155,26 @@ def natural_width(table: Table, rows: Sequence[Sequence[str]]) -> int:
     return sum(widths(table, rows)) + 2 * (len(table.columns) - 1)
 
 
+def spread(document: Document, width: int | None) -> Document:
+    """The document with each table that may be spread in as many tables as the width takes."""
+    return [part for block in document for part in (_spread(block, width) if isinstance(block, Table) else [block])]
+
+
+def _spread(table: Table, width: int | None) -> list[Table]:
+    n = len(table.columns)
+    if not table.spread or n < 3 or fitted(table, width)[1] is not None:
+        return [table]
+    halves = (range(1, n // 2 + 1), range(n // 2 + 1, n))
+    parts = [part for half in halves for part in _spread(with_columns(table, [0, *half]), width)]
+    return parts if all(fitted(part, width)[1] is not None for part in parts) else [table]
+
+
+def gap(previous: Block | None, block: Block) -> bool:
+    """Whether an empty line stands between two blocks: around tables, and before a headline within the document."""
+    apart = isinstance(block, Table) or isinstance(previous, Table) or block.headline
+    return previous is not None and apart
+
+
 def visible_document(document: Document) -> Document:
     """The document with every text in it safe to print, whatever a file or a command line put there."""
     return [
@@ -160,17 +190,17 @@ def _visible_table(table: Table) -> Table:
 
 # ------------------------------------------------------------------ plain text
 def plain(document: Document, width: int | None = None, bars: bool = False) -> str:
-    """Text without colour, at its natural width or fitted to `width`; an empty line between blocks of unlike kind."""
+    """Text without colour, at its natural width or fitted to `width`."""
     pieces: list[str] = []
-    previous: type | None = None
-    for block in document:
-        if previous and (isinstance(block, Table) or previous is Table):
+    previous: Block | None = None
+    for block in spread(document, width):
+        if gap(previous, block):
             pieces.append("")
         if isinstance(block, Table):
             pieces += plain_table(block if bars else without_bars(block), width)
         else:
             pieces += wrapped(block.text, width)
-        previous = type(block)
+        previous = block
     return "\n".join(pieces) + "\n"
 
 
@@ -197,7 +227,7 @@ def vertical(table: Table) -> Iterator[str]:
     """Each row as lines, the first cell as its heading: what is left where a terminal is too narrow for a table."""
     label = max(map(len, table.columns))
     for row in table.rows:
-        yield shown(row[0])
+        yield f"{table.columns[0]} {shown(row[0])}" if is_number(row[0]) else shown(row[0])
         for title, cell in zip(table.columns[1:], row[1:], strict=True):
             if shown(cell):
                 yield f"  {title.ljust(label)}  {shown(cell)}"

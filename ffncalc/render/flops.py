@@ -17,8 +17,8 @@ LABELS = {
     "head": "head",
     "other": "other",
 }
-# The plain form of one layer and token, in FLOPs: {power of d: multiple}, over T for the scores.
-TEXTBOOK = {"ffn": (16, 2, "16d²"), "attention_projections": (8, 2, "8d²"), "attention_scores": (4, 1, "4Td")}
+# The plain form of one layer and token, in FLOPs: a multiple of d², or of d times the length for the scores.
+TEXTBOOK = {"ffn": (16, "16d²"), "attention_projections": (8, "8d²"), "attention_scores": (4, "4Td")}
 
 
 def document(report: Flops) -> Document:
@@ -88,28 +88,30 @@ def layer_table(report: Flops) -> Table:
     width = report.model.spec.d_model
     rows: list[tuple[Cell, ...]] = []
     for layer in report.layers:
+        length = "S" if layer.kind.is_source else "T"
+        tokens = (report.work.source_len if layer.kind.is_source else report.work.seq_len) or 0
         for kind in ("ffn", "attention_projections", "attention_scores"):
             number = layer.kinds[kind]
             if number:
                 form = plain_text(plain_form(number, width))
                 label = f"{layers_label(layer.kind)} (× {layer.kind.n_stored.value:,})"
                 short = LABELS[kind].removeprefix("attention ")
-                rows.append((label, short, number.value, form, standing(number, kind, width, factor)))
+                multiple, text = TEXTBOOK[kind]
+                size = width.value * (tokens if kind == "attention_scores" else width.value)
+                stands = standing(number, multiple * size, text.replace("T", length), factor, width)
+                rows.append((label, short, number.value, form, stands))
     return Table(("one layer, one token", "of", "FLOPs", "in d", "plain form"), tuple(rows))
 
 
-def standing(number: Expr, kind: str, width: Expr, factor: int) -> str:
-    """Whether a layer is at, above or below 16d², 8d² and 4Td (times the passes made)."""
-    multiple, power, text = TEXTBOOK[kind]
-    form = plain_form(number, width)
-    has = sum(value for (p, _), value in form.items() if p == power)
-    off = Fraction(has) / (multiple * factor) - 1
-    if kind == "attention_scores" and any("min" in name for (_, kept) in form for name in kept):
+def standing(number: Expr, plain: int, text: str, factor: int, width: Expr) -> str:
+    """Whether a layer is at, above or below its plain form (times the passes made), and by which share of that."""
+    if any("min" in name for (_, kept) in plain_form(number, width) for name in kept):
         return "windowed"
-    plain = text if factor == 1 else f"{factor} × {text}"
+    off = Fraction(number.value, plain * factor) - 1
+    text = text if factor == 1 else f"{factor} × {text}"
     if not off:
-        return f"at {plain}"
-    return f"{'above' if off > 0 else 'below'} {plain} ({signed(ratio(off, 1))})"
+        return f"at {text}"
+    return f"{'above' if off > 0 else 'below'} {text} ({signed(ratio(off, 1))})"
 
 
 def crossover(report: Flops) -> str:
@@ -118,7 +120,7 @@ def crossover(report: Flops) -> str:
         return f"Attention overtakes the FFN at T = {shown(report.crossover_seq_len)} tokens."
     if len(report.model.spec.stacks) > 1:
         return "No single T at which attention overtakes the FFN: two stacks of unlike lengths."
-    return "Attention never costs exactly as much as the FFN, at no context length."
+    return "Attention and FFN cost the same at no context length."
 
 
 def rules_table(report: Flops) -> Table:

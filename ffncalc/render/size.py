@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from ffncalc.render.document import Cell, Document, Line, Table, scaled, signed
@@ -67,6 +68,6 @@ def yaml_text(candidate: Candidate, name: str) -> str:
     """A config file: what it comes to in a comment, then its sizes."""
     total = candidate.params["total"] or 0
     flops = f", {candidate.flops_per_token:,} FLOPs per token" if candidate.flops_per_token else ""
-    head = f"# {total:,} parameters ({scaled(total)}){flops}; `ffncalc params {name}.yaml` counts them\n"
+    head = f"# {total:,} parameters ({scaled(total)}){flops}; `ffncalc params {quote(f'{name}.yaml')}` counts them\n"
     body = {"family": None, "model_type": None, "name": name, **candidate.config}
     return head + to_yaml({key: value for key, value in body.items() if value is not None})

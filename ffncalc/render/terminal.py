@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import io
 
-from rich.box import SIMPLE_HEAD
+from rich.box import Box
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ffncalc.render.document import Document, Line, Table, fitted, right_columns, vertical, wrapped
+from ffncalc.render.document import (
+    Bar,
+    Block,
+    Cell,
+    Document,
+    Line,
+    Table,
+    fitted,
+    gap,
+    right_columns,
+    spread,
+    vertical,
+    wrapped,
+)
+
+_BLANK, _RULE = "    \n", " ── \n"
+RULES = Box(2 * _BLANK + _RULE + _BLANK + _RULE + 3 * _BLANK)  # below the titles, and above the total
 
 
 def coloured(document: Document, width: int) -> str:
@@ -18,12 +34,16 @@ def coloured(document: Document, width: int) -> str:
     console = Console(
         file=out, width=width, force_terminal=True, markup=False, emoji=False, highlight=False, legacy_windows=False
     )
-    for block in document:
+    previous: Block | None = None
+    for block in spread(document, width):
+        if gap(previous, block):
+            console.print()
         if isinstance(block, Line):
             for line in wrapped(block.text, width):
                 console.print(Text(line, style="bold" if block.headline else "dim"), soft_wrap=True)
         else:
             _print_table(console, block, width)
+        previous = block
     return out.getvalue()
 
 
@@ -34,19 +54,17 @@ def _print_table(console: Console, table: Table, width: int) -> None:
             console.print(Text(line), soft_wrap=True)
         return
     # One space of padding and one for the line between columns: the width that `fitted` counts with.
-    shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    shown = RichTable(box=RULES, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
     for title, is_right in zip(table.columns, right_columns(table), strict=True):
         shown.add_column(Text(title), justify="right" if is_right else "left", no_wrap=True, overflow="crop")
-    for i, row in enumerate(rows):
+    for i, (row, cells) in enumerate(zip(rows, table.rows, strict=True)):
         below = table.total_from is not None and i >= table.total_from
-        cells = [Text(cell, style=_style(cell, below)) for cell in row]
-        shown.add_row(*cells, end_section=table.total_from is not None and i == table.total_from - 1)
-    console.print()
+        styled = [Text(text, style=_style(cell, below)) for text, cell in zip(row, cells, strict=True)]
+        shown.add_row(*styled, end_section=table.total_from is not None and i == table.total_from - 1)
     console.print(shown, crop=False)
-    console.print()
 
 
-def _style(cell: str, below: bool) -> str:
-    if cell.startswith(("█", "▏", "▎", "▍", "▌", "▋", "▊", "▉")):
+def _style(cell: Cell, below: bool) -> str:
+    if isinstance(cell, Bar):
         return "cyan"
     return "bold" if below else ""

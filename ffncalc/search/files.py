@@ -113,12 +113,12 @@ def batches(where: Space, state: Progress, report: Report) -> Iterator[list[Bloc
 # ------------------------------------------------------------------ going on
 def fingerprint(where: Space) -> str:
     """What tells one sweep from another: the config, the sizes, the workload, the numbers, and ffncalc's version."""
-    told = (where.start.config.values, vars(where.start.options), where.axes, where.work, where.numbers, __version__)
+    told = (where.start.config.values, where.start.options._asdict(), where.axes, where.work, where.numbers, __version__)
     return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _begun(folder: str, of: str) -> Progress:
-    """How far an earlier run of the same sweep came; nowhere, where there was none, it was another or a part is lost."""
+    """How far an earlier run of the same sweep came; nowhere if there was none, it was another or a part is lost."""
     try:
         with open(os.path.join(folder, "progress.json"), encoding="utf-8") as file:
             state = Progress(**json.load(file))

@@ -96,7 +96,7 @@ def _is(value: Any, number: int) -> bool:
 
 def _combined(operation: Any, own: Any, other: Any, out: Array | None, pool: list[Array] | None) -> Any:
     """operation(own, other), in `out`, else in the place of `own` where it fits there, else in an array of the pool."""
-    is_array = isinstance(own, np.ndarray) and own.dtype != object
+    is_array = isinstance(own, np.ndarray) and object not in (own.dtype, getattr(other, "dtype", None))
     if out is not None:
         if is_array and pool is not None:
             pool.append(own)

@@ -37,6 +37,8 @@ def names(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(["configs", "gpt2", "--j"], ["--json"], id="option-after-a-model"),
         pytest.param(["configs", "--format", ""], ["table", "json", "csv", "markdown"], id="values"),
         pytest.param(["configs", "--json", "g"], ["gpt2"], id="model-after-a-flag"),
+        pytest.param(["diff", "gpt2", "llama-1"], ["llama-13b"], id="second-model"),
+        pytest.param(["families", "qwen3_m"], ["qwen3_moe"], id="families"),
         pytest.param(["completion", ""], ["bash", "zsh", "fish"], id="shells"),
         pytest.param(["nothing", ""], [], id="unknown-command"),
     ],

@@ -139,6 +139,11 @@ def test_own_weights_and_input_are_used(ffncalc: Run, tmp_path: Path) -> None:
 
 
 UP = np.zeros((64, 171))
+BEYOND = (
+    b"\x93NUMPY\x01\x00\x60\x00"
+    + (b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d, 8)}" % 10**30).ljust(95)
+    + b"\n"
+)
 FILES: dict[str, tuple[str, Any, str]] = {
     "absent": ("--input", None, "can't be read: No such file or directory"),
     "text": ("--input", b"hello", "holds pickled objects (or isn't .npy or .npz at all); they are refused"),
@@ -160,6 +165,7 @@ FILES: dict[str, tuple[str, Any, str]] = {
         {"up.weight": UP, "down.weight": UP.T, "gate.weight": UP.T},
         "gate.weight has shape (171, 64); its shape (in, out) = (64, 171) is wanted",
     ),
+    "shape beyond any": ("--input", BEYOND, "can't be read: Python int too large"),
     "object member": ("--weights", {"up.weight": np.array([{}], dtype=object)}, "array 'up.weight': holds pickled"),
 }  # fmt: skip
 

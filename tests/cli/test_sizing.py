@@ -194,7 +194,9 @@ def test_a_value_given_twice_is_found_at_once(ffncalc: Run) -> None:
     assert "has 1,000,000 twice" in ffncalc("sweep", "gpt2", "--set", "T=1:1000000,1000000").err
 
 
-def test_size_replaces_a_file_whole_or_not_at_all(ffncalc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_size_replaces_a_file_whole_or_not_at_all(
+    ffncalc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the new config can't be written to the end, the old one stands."""
     path = tmp_path / "best.yaml"
     path.write_text("old", encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Every architecture's FLOPs against what torch's counter sees of the reference class: tests/golden/families/flops.json.gz.
+"""Every architecture's FLOPs against what torch's counter sees of the reference class.
 
-Recorded by record_flops.py there, at two lengths and with sizes that differ pairwise.
+Recorded in tests/golden/families by record_flops.py, at two lengths and with sizes that differ pairwise.
 """
 
 from __future__ import annotations
@@ -27,36 +27,31 @@ NOT_COMPARED = {
 REFUSALS = ("FLOPs", "recurrent", "always runs 2")
 
 
-def counted(config: dict[str, Any]) -> list[int]:
-    """Our totals at the recorded lengths."""
-    model = load(config)
-    two = any(stack.is_source for stack in model.spec.stacks)
-    works = [Workload(seq_len=b, source_len=a) if two else Workload(seq_len=a) for a, b in LENGTHS]
-    return [flops(model, work).total["total"].value for work in works]
+def counted(config: dict[str, Any]) -> list[int] | str:
+    """Our totals at the recorded lengths, or why there are none."""
+    try:
+        model = load(config)
+        two = any(stack.is_source for stack in model.spec.stacks)
+        works = [Workload(seq_len=b, source_len=a) if two else Workload(seq_len=a) for a, b in LENGTHS]
+        return [flops(model, work).total["total"].value for work in works]
+    except InputError as error:
+        return str(error)
 
 
-@pytest.mark.parametrize(
-    "row", [pytest.param(row, id=f"{row['class']}-{i}") for i, row in enumerate(RECORDED["rows"])]
-)
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{row['class']}-{i}") for i, row in enumerate(RECORDED["rows"])])
 def test_flops_are_the_counter_s(row: dict[str, Any]) -> None:
     """At each length the total is the counter's, or ffncalc says why it gives none."""
     if row["class"] in NOT_COMPARED:
         pytest.skip(NOT_COMPARED[row["class"]])
-    try:
-        found = counted(row["config"])
-    except InputError as error:
-        assert any(why in str(error) for why in REFUSALS)
-        return
-    assert found == row["flops"]
+    found = counted(row["config"])
+    if isinstance(found, str):
+        assert any(why in found for why in REFUSALS)
+    else:
+        assert found == row["flops"]
 
 
 def test_most_are_counted() -> None:
     """The comparison has not become one of refusals."""
-    refused = 0
-    for row in RECORDED["rows"]:
-        try:
-            counted(row["config"])
-        except InputError:
-            refused += 1
-    assert len(RECORDED["rows"]) > 230
-    assert refused < len(RECORDED["rows"]) // 7
+    refused = [row["class"] for row in RECORDED["rows"] if isinstance(counted(row["config"]), str)]
+    assert len(RECORDED["rows"]) > 260
+    assert len(refused) < 40

@@ -68,7 +68,7 @@ def test_bad_input(call, message):
 @pytest.mark.parametrize("k", [-1, F + 1, 2.0, None, "2"])
 def test_how_many_memories_is_a_whole_number(k):
     """Anything but a whole number from 0 to d_ff is refused."""
-    with pytest.raises(InputError, match="a whole number from 0 to d_ff = 10 is wanted"):
+    with pytest.raises(InputError, match="0 to d_ff = 10, a whole number, is wanted"):
         ffn_memories(X, W1, B1, W2, k)
 
 

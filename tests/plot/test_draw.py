@@ -149,6 +149,7 @@ def test_models_of_one_name_stand_side_by_side() -> None:
     small, large = ({"ffn": n, "attention": n, "norm": 0, "embedding": 0, "head": 0, "other": 0} for n in (1, 4))
     models = [data.Stacked("own", parts, "one of 2", parts) for parts in (small, large)]
     left = draw.params(models).axes[0]
-    assert {round(bar.get_x() + bar.get_width() / 2) for bar in left.patches} == {0, 1}
+    bars: list[Any] = list(left.patches)
+    assert {round(bar.get_x() + bar.get_width() / 2) for bar in bars} == {0, 1}
     assert [label.get_text() for label in left.get_xticklabels()] == ["own", "own"]
     assert terminal.params(models).count("own ") == 4

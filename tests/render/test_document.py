@@ -21,6 +21,7 @@ from ffncalc.render.document import (
     scaled,
     shown,
     signed,
+    spread,
     to_csv,
     wrapped,
 )
@@ -139,6 +140,36 @@ def test_blank_lines_between_blocks() -> None:
     """Lines stand together; a table stands apart."""
     text = plain([Line("one"), Line("two"), Table(("a",), ((1,),)), Line("three")])
     assert text == "one\ntwo\n\na\n-\n1\n\nthree\n"
+
+
+def test_a_headline_within_a_document_stands_apart() -> None:
+    """What a further headline starts is set off from the notes above it."""
+    text = plain([Line("one", headline=True), Line("two"), Line("Formulas", headline=True), Line("a = b")])
+    assert text == "one\ntwo\n\nFormulas\na = b\n"
+
+
+MODELS = Table(("", "gpt2", "llama", "grok"), (("total", 1234567, 89012345, 67890123),), spread=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "width", "titles"),
+    [
+        pytest.param(MODELS, 24, [("", "gpt2"), ("", "llama", "grok")], id="two"),
+        pytest.param(MODELS, 14, [("", "gpt2"), ("", "llama"), ("", "grok")], id="one-each"),
+        pytest.param(MODELS, 10, [MODELS.columns], id="none-would-fit"),
+        pytest.param(MODELS, None, [MODELS.columns], id="pipe"),
+        pytest.param(MODELS._replace(spread=False), 24, [MODELS.columns], id="not-asked-for"),
+    ],
+)
+def test_spread(table: Table, width: int | None, titles: list[tuple[str, ...]]) -> None:
+    """Models that are too many for the width go on in a further table, where that helps; no column is lost."""
+    assert [part.columns for part in spread([table], width) if isinstance(part, Table)] == titles
+
+
+def test_a_number_that_heads_its_lines_says_what_it_is() -> None:
+    """Rows set as lines: a word stands alone above them, a number with its column's title."""
+    table = Table(("d_model", "n_layers"), ((3840, 38), ("small", 12)))
+    assert plain_table(table, 10) == ["d_model 3,840", "  n_layers  38", "small", "  n_layers  12"]
 
 
 def test_markdown() -> None:

@@ -230,3 +230,14 @@ def test_wrong_input(config: dict[str, Any], sizes: dict[str, Any], options: dic
     """What can't be swept is one message that says what to do."""
     with pytest.raises(InputError, match=message):
         sweep(config, sizes, **options)
+
+
+def test_columns_beyond_int64_where_rows_differ_in_structure() -> None:
+    """Small coefficients, another in each row, times sizes that take the product beyond int64."""
+    sizes = {"d_model": [768, 1536], "n_vocab": [10**17, 7], "T": [4096, 1]}
+    columns = sweep("gpt2", sizes, grid=False).columns
+    for row in rows_of(columns):
+        start = edit.base("gpt2")
+        model = edit.model_of(start, {name: row[name] for name in ("d_model", "n_vocab")})
+        assert row["params.total"] == params(model).total
+        assert row["flops.total.head"] == flops(model, row["T"]).total["head"]

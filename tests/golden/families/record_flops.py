@@ -11,6 +11,7 @@ experts, masks from data) can't run so, and are left out. Nothing of ffncalc is 
 from __future__ import annotations
 
 import gzip
+import inspect
 import json
 import logging
 import pathlib
@@ -20,6 +21,7 @@ from typing import Any
 
 import torch
 import transformers
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import masking_utils
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -48,7 +50,15 @@ SIZES: dict[int, str] = {
 }
 MAY_BE_NULL = ("num_key_value_heads", "head_dim", "n_inner")
 # What some classes can't take: left at their defaults, one group after another until the class runs.
-LEFT = ((), ("head_dim",), ("num_key_value_heads",), ("head_dim", "num_key_value_heads"), ("num_hidden_layers", "num_layers"))
+LEFT: tuple[tuple[str, ...], ...] = (
+    (),
+    ("head_dim",),
+    ("num_key_value_heads",),
+    ("head_dim", "num_key_value_heads"),
+    ("num_hidden_layers", "num_layers"),
+    ("num_hidden_layers", "embedding_size"),
+    tuple(" ".join(SIZES.values()).split()),
+)
 
 DENSE = {"pad_token_id": 0, "hidden_size": 96, "intermediate_size": 178, "num_attention_heads": 6,
          "num_hidden_layers": 3, "vocab_size": 331}  # fmt: skip
@@ -61,7 +71,16 @@ LATENT = {
 }  # fmt: skip
 NARROW = {**DENSE, "hidden_size": 128, "embedding_size": 96, "intra_bottleneck_size": 64, "num_attention_heads": 4,
           "intermediate_size": 90, "num_feedforward_networks": 3}  # fmt: skip
-T5 = {"d_model": 96, "d_kv": 20, "d_ff": 178, "num_heads": 6, "num_layers": 2, "num_decoder_layers": 5, "vocab_size": 331}
+T5 = {
+    "d_model": 96,
+    "d_kv": 20,
+    "d_ff": 178,
+    "num_heads": 6,
+    "num_layers": 2,
+    "num_decoder_layers": 5,
+    "vocab_size": 331,
+}
+GPT = {"n_embd": 96, "n_head": 6, "n_inner": 178, "n_layer": 3, "vocab_size": 331}
 SHARED = {"embedding_size": 52, **DENSE, "num_hidden_layers": 6}
 FALCON = {"hidden_size": 96, "num_attention_heads": 6, "num_hidden_layers": 3, "vocab_size": 331, "num_kv_heads": 2}
 DEBERTA = {**DENSE, "relative_attention": True, "position_buckets": 16, "norm_rel_ebd": "layer_norm",
@@ -80,8 +99,8 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     )),
     ("deepseek_v2/DeepseekV2ForCausalLM", {**LATENT, "q_lora_rank": None}),
     ("deepseek_v3/DeepseekV3ForCausalLM", {**LATENT, "attention_bias": True, "n_shared_experts": 1}),
-    ("gptj/GPTJForCausalLM", {"n_embd": 96, "n_head": 6, "n_inner": 178, "n_layer": 3, "vocab_size": 331, "rotary_dim": 8}),
-    ("codegen/CodeGenForCausalLM", {"n_embd": 96, "n_head": 8, "n_inner": 178, "n_layer": 3, "vocab_size": 331, "rotary_dim": 4}),
+    ("gptj/GPTJForCausalLM", {**GPT, "rotary_dim": 8}),
+    ("codegen/CodeGenForCausalLM", {**GPT, "n_head": 8, "rotary_dim": 4}),
     ("mobilebert/MobileBertForMaskedLM", NARROW),
     ("mobilebert/MobileBertForMaskedLM", {**NARROW, "use_bottleneck_attention": True}),
     ("dory/DoryForCausalLM", {**GROUPED, "head_dim": 20, "num_hidden_layers": 4}),
@@ -90,9 +109,9 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("helium/HeliumForCausalLM", {**GROUPED, "head_dim": 16}),
     ("falcon/FalconForCausalLM", {**FALCON, "new_decoder_architecture": True, "ffn_hidden_size": 178}),
     ("falcon/FalconForCausalLM", {**FALCON, "multi_query": True}),
-    ("falcon/FalconForCausalLM", {**FALCON, "multi_query": False, "parallel_attn": False, "alibi": True}),
-    ("gpt_bigcode/GPTBigCodeForCausalLM", {"n_embd": 96, "n_head": 6, "n_inner": 178, "n_layer": 3, "vocab_size": 331,
-                                           "multi_query": False}),
+    ("falcon/FalconForCausalLM", {**FALCON, "num_kv_heads": 6, "multi_query": False, "parallel_attn": False,
+                                  "alibi": True}),
+    ("gpt_bigcode/GPTBigCodeForCausalLM", {**GPT, "multi_query": False}),
     ("opt/OPTForCausalLM", {"hidden_size": 96, "word_embed_proj_dim": 52, "num_attention_heads": 6, "ffn_dim": 178,
                             "num_hidden_layers": 3, "vocab_size": 331, "do_layer_norm_before": False}),
     ("gemma4_text/Gemma4ForCausalLM", {**GEMMA4, "enable_moe_block": True, "num_experts": 8, "top_k_experts": 3,
@@ -114,7 +133,8 @@ MORE: list[tuple[str, dict[str, Any]]] = [
     ("electra/ElectraForPreTraining", {**DENSE, "embedding_size": 52}),
     ("stablelm/StableLmForCausalLM", {**GROUPED, "use_parallel_residual": True, "qk_layernorm": True}),
     ("squeezebert/SqueezeBertForMaskedLM", {**DENSE, "embedding_size": 96, "intermediate_size": 176, "q_groups": 2,
-                                            "k_groups": 4, "v_groups": 2, "intermediate_groups": 4, "output_groups": 2}),
+                                            "k_groups": 4, "v_groups": 2, "intermediate_groups": 4,
+                                            "output_groups": 2}),
     ("convbert/ConvBertForMaskedLM", {**DENSE, "embedding_size": 52, "intermediate_size": 176, "head_ratio": 3,
                                       "conv_kernel_size": 7, "num_groups": 2}),
 ]  # fmt: skip
@@ -143,13 +163,24 @@ def counted(config: dict[str, Any], cls: str) -> list[int]:
     return [forward(model, *lengths) for lengths in LENGTHS]
 
 
+class Read(TorchDispatchMode):
+    """A truth value that is read off a meta tensor is true: every check of the masks, "all tokens count" among them."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.aten._local_scalar_dense.default and args[0].device.type == "meta":
+            return args[0].dtype == torch.bool
+        return func(*args, **(kwargs or {}))
+
+
 def forward(model: Any, length: int, decoder_length: int) -> int:
     """What torch's counter sees of it."""
-    given = {"input_ids": torch.zeros((1, length), dtype=torch.long, device="meta")}
+    given: dict[str, Any] = {"input_ids": torch.zeros((1, length), dtype=torch.long, device="meta")}
     if getattr(model.config, "is_encoder_decoder", False):
         given["decoder_input_ids"] = torch.zeros((1, decoder_length), dtype=torch.long, device="meta")
+    if "use_cache" in inspect.signature(model.forward).parameters:
+        given["use_cache"] = False
     counter = FlopCounterMode(display=False)
-    with torch.device("meta"), torch.no_grad(), counter:
+    with torch.device("meta"), torch.no_grad(), Read(), counter:
         model(**given)
     return int(counter.get_total_flops())
 
