@@ -22,15 +22,20 @@ def names() -> list[str]:
 
 def path_of(name: str) -> str | None:
     """The file of the bundled config called `name`, or by one of its aliases; None where there is no such one."""
-    path = os.path.join(FOLDER, f"{name}.yaml")
+    path = file_of(name)
     if re.fullmatch(r"[a-z0-9._-]+", name) and os.path.isfile(path):
         return path
     wanted = plain(name)
     for known in names():
         if plain(known) == wanted:
-            return os.path.join(FOLDER, f"{known}.yaml")
+            return file_of(known)
     known_by = {plain(alias): known for known in names() for alias in aliases(known)}
-    return os.path.join(FOLDER, f"{known_by[wanted]}.yaml") if wanted in known_by else None
+    return file_of(known_by[wanted]) if wanted in known_by else None
+
+
+def file_of(name: str) -> str:
+    """Where a bundled config of exactly this name stands."""
+    return os.path.join(FOLDER, f"{name}.yaml")
 
 
 def plain(name: str) -> str:
@@ -43,7 +48,7 @@ def plain(name: str) -> str:
 
 def aliases(name: str) -> list[str]:
     """The other names of a bundled config."""
-    return list(read(os.path.join(FOLDER, f"{name}.yaml")).get("aliases") or [])
+    return list(read(file_of(name)).get("aliases") or [])
 
 
 def read(path: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a command imports the reports that it makes, and no other
     from ffncalc.report.checkpoint import Comparison as CheckpointComparison
     from ffncalc.report.checkpoint import Counted
     from ffncalc.report.compare import Comparison
+    from ffncalc.report.diff import Diff
     from ffncalc.report.explain import Explained
     from ffncalc.report.flops import Flops
     from ffncalc.report.forward import Forward
@@ -102,8 +103,7 @@ def flops_data(report: Flops) -> dict[str, Any]:
         workload["source_len"] = work.source_len
     workload |= {"pairs": "causal" if work.causal else "full", "pass": work.passes}
     data = head("flops", report.model) | {"workload": workload}
-    for group in ("per_token", "per_source_token", "per_sequence", "total"):
-        data[group] = values(getattr(report, group))
+    data |= {group: values(kinds) for group, kinds in report.groups().items()}
     data |= {
         "layers": [layer_head(layer.kind) | values(layer.kinds) for layer in report.layers],
         "crossover_seq_len": report.crossover_seq_len,
@@ -181,6 +181,19 @@ def compare_data(params: Params, flops: Flops | None, seq_len: int) -> dict[str,
     if flops:
         row["flops"]["per_token"] = values(flops.per_token)
     return by_path(row | {"crossover_seq_len": flops.crossover_seq_len if flops else None})
+
+
+def diff_data(report: Diff, names: tuple[str, str]) -> dict[str, Any]:
+    """`ffncalc/diff/1`; `off` is the change as a share of the old number."""
+    return {
+        "schema": "ffncalc/diff/1",
+        "old": names[0],
+        "new": names[1],
+        "sizes": [{"name": c.name, "old": c.old, "new": c.new} for c in report.sizes],
+        "numbers": [{"name": c.name, "old": c.old, "new": c.new, "off": c.off} for c in report.numbers],
+        "seq_len": report.seq_len,
+        "warnings": list(report.warnings),
+    }
 
 
 def checkpoint_data(report: Counted) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ffncalc.errors import InputError
 
 RULES = ("llama", "8/3", "4d", "matched")
 ROUNDINGS = ("up", "nearest", "down")
+LLAMA_MULTIPLE = 256  # what LLaMA's rule rounds to unless told
 MAX_FLOAT = 10**15  # beyond it a float has no digits left for a fraction
 
 
@@ -35,8 +36,13 @@ class Width(NamedTuple):
     rule: str
     steps: tuple[Step, ...]
 
+    @property
+    def origin(self) -> str:
+        """Where it is from, in a line: the rule and its steps."""
+        return f"rule {self.rule}: " + ", ".join(step.text for step in self.steps)
 
-def llama_hidden_dim(d: int, multiple_of: int = 256, ffn_dim_multiplier: float | None = None) -> int:
+
+def llama_hidden_dim(d: int, multiple_of: int = LLAMA_MULTIPLE, ffn_dim_multiplier: float | None = None) -> int:
     """The hidden width of a LLaMA FFN of model width `d`: int(2·4d/3), times the multiplier and int again, rounded up.
 
     Source: `FeedForward` in Meta's published code for LLaMA, Llama 2 and Llama 3. The 8·d // 3 is exact at any size;
@@ -63,14 +69,13 @@ def hidden_width(
     if rounding not in ROUNDINGS:
         raise InputError(f"rounding {rounding!r} is not known; want one of {', '.join(ROUNDINGS)}")
     if rule == "llama" and multiple_of is None:
-        multiple_of = 256
+        multiple_of = LLAMA_MULTIPLE
     steps = [_start(d, rule)]
     if multiplier is not None:
         steps.append(_multiplied(steps[-1].value, multiplier, whole=rule == "llama"))
     if multiple_of is not None or isinstance(steps[-1].value, Fraction):
-        steps.append(
-            _rounded(steps[-1].value, positive(1 if multiple_of is None else multiple_of, "multiple_of"), rounding)
-        )
+        multiple = positive(1 if multiple_of is None else multiple_of, "multiple_of")
+        steps.append(_rounded(steps[-1].value, multiple, rounding))
     width = int(steps[-1].value)
     if width < 1:
         raise InputError(f"d_model {d} with this rule gives a width of {width}; an FFN needs at least 1")
@@ -103,12 +108,12 @@ def _multiplied(value: int | Fraction, multiplier: float, whole: bool) -> Step:
 def _rounded(value: int | Fraction, multiple: int, rounding: str) -> Step:
     units = Fraction(value) / multiple
     count = {"up": -(-units // 1), "down": units // 1, "nearest": (units + Fraction(1, 2)) // 1}[rounding]
-    to = (
-        f"{rounding} to a multiple of {multiple:,}"
-        if rounding != "nearest"
-        else f"to the nearest multiple of {multiple:,}"
-    )
-    return Step(f"round {to}" if multiple > 1 else f"round {rounding} to a whole number", int(count) * multiple)
+    if multiple == 1:
+        how = f"{rounding} to a whole number"
+    else:
+        how = "to the nearest multiple of" if rounding == "nearest" else f"{rounding} to a multiple of"
+        how += f" {multiple:,}"
+    return Step(f"round {how}", int(count) * multiple)
 
 
 def positive(value: Any, name: str) -> int:
@@ -129,4 +134,4 @@ def rule_width(d: int, rule: Mapping[str, Any], fail: Callable[[str], NoReturn])
         width = hidden_width(d, rule["rule"], rule.get("multiple_of"), rule.get("multiplier"), rule.get("round"))
     except InputError as error:
         fail(str(error))
-    return width.d_ff, f"rule {width.rule}: " + ", ".join(step.text for step in width.steps)
+    return width.d_ff, width.origin

@@ -10,11 +10,8 @@ from ffncalc.ops import Rows
 from ffncalc.spec import Spec
 
 DEFAULT_SEQ_LEN = 2048
-PASSES = {
-    "forward": 1,
-    "train": 3,
-    "recompute": 4,
-}  # backward costs one contraction per operand, each the forward's own
+# How many times the forward pass's FLOPs: backward costs one contraction per operand, each the forward's own.
+PASSES = {"forward": 1, "train": 3, "recompute": 4}
 
 
 class Workload(NamedTuple):

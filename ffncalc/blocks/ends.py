@@ -8,6 +8,8 @@ from ffncalc.expr import Expr, as_expr
 from ffncalc.ops import ONCE, Op, Weight, linear, lookup, scale
 from ffncalc.spec import Norm, Spec, Stack
 
+TOKEN_TABLE = "embed_tokens"
+
 
 def norm(kind: Norm, name: str, width: Expr, part: str = "norm") -> Iterator[Op]:
     """One normalisation of the given width; a kind without weights lists nothing."""
@@ -18,7 +20,7 @@ def norm(kind: Norm, name: str, width: Expr, part: str = "norm") -> Iterator[Op]
 def tokens(spec: Spec) -> Iterator[Op]:
     """The token table."""
     width = spec.stacks[-1].embedding.width or spec.d_model
-    yield lookup("embedding", "embed_tokens", spec.n_vocab or 0, width)
+    yield lookup("embedding", TOKEN_TABLE, spec.n_vocab or 0, width)
 
 
 def embedding(spec: Spec, stack: Stack) -> Iterator[Op]:

@@ -70,12 +70,12 @@ def choices(metavar: str) -> list[str]:
 
 
 def declared(command: str) -> tuple[dict[str, str], str]:
-    """A command's options, each with its metavar ("" for a flag), and the metavar of its argument."""
+    """A command's options, each with its metavar ("" for a flag), and the metavar of its first argument."""
     options: dict[str, str] = {}
     positional = ""
     for kind, names, metavar in declarations(command):
         if kind == "Argument":
-            positional = metavar
+            positional = positional or metavar
         else:
             options |= dict.fromkeys(names.split("/"), metavar)
     return options, positional

@@ -27,7 +27,8 @@ def command(
 
     Numbers that did not move are left out. As Markdown it makes a comment on a pull request.
     """
-    from ffncalc.render import diff as render
+    from ffncalc.export import diff_data
+    from ffncalc.render.diff import document
     from ffncalc.report.diff import diff
 
     form = output_format(format, json)
@@ -36,12 +37,11 @@ def command(
     report = diff(before, after, length)
     output.warn(report.warnings, strict)
     names = (old, new)
-    if form == "csv":
-        output.write_data(form, render.data(report, names)["numbers"])
-    elif form == "json":
-        output.write_data(form, render.data(report, names))
+    if form in ("json", "csv"):
+        data = diff_data(report, names)
+        output.write_data(form, data["numbers"] if form == "csv" else data)
     else:
-        print(output.text(form, [render.document(report, names)]), end="")
+        print(output.text(form, [document(report, names)]), end="")
 
 
 def at_revision(name: str) -> str | Config:

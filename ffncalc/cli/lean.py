@@ -43,13 +43,8 @@ class TrivialValues:
 
 
 def lean(params: list[Any]) -> list[Any]:
-    """The same parameters, each with the stand-in where Typer has not built its adapter yet.
-
-    An argument's help gives its name alone: Typer 0.29 puts the Python type behind it, `MODEL <list[str]>`.
-    """
+    """The same parameters, each with the stand-in where Typer has not built its adapter yet."""
     for param in params:
-        if param.param_type_name == "argument":
-            param.display_type_rich = lambda ctx: ""
         if getattr(param, "_runtime_param", param) is None:
             param._runtime_param = TrivialValues
     return params
@@ -104,4 +99,12 @@ def load(name: str) -> Any:
     function = import_module(f"ffncalc.cli.{module_of(name)}").command
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name, cls=LeanCommand, help=f"{COMMANDS[name]}\n\n{getdoc(function) or ''}")(function)
-    return typer.main.get_command(app)
+    return untyped(typer.main.get_command(app))
+
+
+def untyped(command: Any) -> Any:
+    """The command, its help naming an argument alone: Typer 0.29 puts the Python type behind it, MODEL <list[str]>."""
+    for param in command.params:
+        if param.param_type_name == "argument":
+            param.display_type_rich = lambda ctx: ""
+    return command

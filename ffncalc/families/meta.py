@@ -36,7 +36,7 @@ def _width(view: View) -> Expr:
     """LLaMA's rule, with the file's multiplier and multiple."""
     rule = {
         "rule": "llama",
-        "multiple_of": view.number("multiple_of") or 256,
+        "multiple_of": view.number("multiple_of") or None,
         "multiplier": view.fraction("ffn_dim_multiplier"),
     }
     return size("d_ff", *rule_width(view.get("d_model").value, rule, view.fail))

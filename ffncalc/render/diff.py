@@ -1,4 +1,4 @@
-"""`ffncalc diff` as a document and as plain data."""
+"""`ffncalc diff` as a document."""
 
 from __future__ import annotations
 
@@ -64,16 +64,3 @@ def _off(change: Change) -> Cell:
     if change.name == "ffn_share":
         return f"{(change.new - change.old) * 100:+.1f} points"
     return signed(off)
-
-
-def data(report: Diff, names: tuple[str, str]) -> dict[str, Any]:
-    """`ffncalc/diff/1`: exact numbers; `off` is the change as a share of the old number."""
-    return {
-        "schema": "ffncalc/diff/1",
-        "old": names[0],
-        "new": names[1],
-        "sizes": [{"name": c.name, "old": c.old, "new": c.new} for c in report.sizes],
-        "numbers": [{"name": c.name, "old": c.old, "new": c.new, "off": c.off} for c in report.numbers],
-        "seq_len": report.seq_len,
-        "warnings": list(report.warnings),
-    }

@@ -9,6 +9,7 @@ from ffncalc.number import ratio
 from ffncalc.render.document import Bar, Cell, Document, Line, Share, Table, scaled, shown, signed
 from ffncalc.render.params import layers_label
 from ffncalc.report.flops import KINDS, Flops, Kinds
+from ffncalc.workload import PASSES
 
 LABELS = {
     "ffn": "FFN",
@@ -17,6 +18,7 @@ LABELS = {
     "head": "head",
     "other": "other",
 }
+N_TEXT = "active parameters without position tables, and without the token table where it isn't the head"
 # The plain form of one layer and token, in FLOPs: a multiple of d², or of d times the length for the scores.
 TEXTBOOK = {"ffn": (16, "16d²"), "attention_projections": (8, "8d²"), "attention_scores": (4, "4Td")}
 
@@ -26,15 +28,11 @@ def document(report: Flops) -> Document:
     blocks: Document = [Line(headline(report), headline=True), Line(workload(report)), kinds_table(report)]
     blocks += [layer_table(report), Line(crossover(report))]
     if report.rules:
-        blocks += [rules_table(report), Line(f"N = {report.n_rule.value:,}: {_n_text(report)}.")]
+        blocks += [rules_table(report), Line(f"N = {report.n_rule.value:,}: {N_TEXT}.")]
     if report.training_run is not None:
         run = f"{report.training_run:,} FLOPs ({scaled(report.training_run)})"
         blocks.insert(2, Line(f"Training on {report.work.tokens:,} tokens: {run}."))
     return blocks
-
-
-def _n_text(report: Flops) -> str:
-    return "active parameters without position tables, and without the token table where it isn't the head"
 
 
 def headline(report: Flops) -> str:
@@ -84,7 +82,7 @@ def kinds_table(report: Flops) -> Table:
 
 def layer_table(report: Flops) -> Table:
     """One layer and one of its tokens: each number, its form in d, and where the model stands to the plain form."""
-    factor = {"forward": 1, "train": 3, "recompute": 4}[report.work.passes]
+    factor = PASSES[report.work.passes]
     width = report.model.spec.d_model
     rows: list[tuple[Cell, ...]] = []
     for layer in report.layers:

@@ -13,12 +13,7 @@ from ffncalc.report.flops import Flops
 from ffncalc.report.params import Params
 from ffncalc.spec import MEANING, Spec
 
-_FLOPS = ("per_token", "per_source_token", "per_sequence", "total")
-_FOLLOWS = (
-    "attention.width",
-    "ffn.activation",
-    "n_layers",
-)  # given by others, without a count, or stated for the whole stack
+_FOLLOWS = ("attention.width", "ffn.activation")  # given by others, and without a count
 
 
 class Change(NamedTuple):
@@ -73,8 +68,8 @@ def _numbers(params: Params, flops: Flops | None) -> dict[str, Any]:
     found = {f"params.{name}": _plain(number) for name, number in params.numbers().items()}
     found["ffn_share"] = params.ffn_share
     if flops:
-        for group in _FLOPS:
-            found |= {f"flops.{group}.{kind}": number.value for kind, number in getattr(flops, group).items()}
+        for group, kinds in flops.groups().items():
+            found |= {f"flops.{group}.{kind}": number.value for kind, number in kinds.items()}
         found["crossover_seq_len"] = flops.crossover_seq_len
     return found
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ffncalc.expr import Expr, Leaf, is_whole, plain_form, plain_text, size
-from ffncalc.report.compare import Comparison
-from ffncalc.report.flops import Flops
-from ffncalc.report.hidden import Hidden
-from ffncalc.report.params import Params
+
+if TYPE_CHECKING:
+    from ffncalc.report.compare import Comparison
+    from ffncalc.report.flops import Flops
+    from ffncalc.report.hidden import Hidden
+    from ffncalc.report.params import Params
 
 
 class Explained(NamedTuple):
@@ -47,17 +49,19 @@ def explain_flops(report: Flops) -> Iterator[Explained]:
     width = report.model.spec.d_model
     for i, layer in enumerate(report.layers):
         yield from _explained(f"layers[{i}]", layer.kinds, width)
-    for group in ("per_token", "per_source_token", "per_sequence", "total"):
-        kinds = getattr(report, group)
+    for group, kinds in report.groups().items():
         yield from _explained(group, {kind: n for kind, n in kinds.items() if kind != "total"}, None)
         yield _sum(f"{group}.total", {kind: n for kind, n in kinds.items() if n and kind != "total"}, kinds["total"])
 
 
+def explained(name: str, number: Expr, width: Expr | None = None) -> Explained:
+    """A number with its formula; given the model's width, also with its form in d where that is a textbook's."""
+    plain = _plain(number, width) if width else None
+    return Explained(name, number.formula(), number.substituted(), number.value, plain, tuple(number.leaves()))
+
+
 def _explained(group: str, numbers: Mapping[str, Expr], width: Expr | None) -> Iterator[Explained]:
-    for name, number in numbers.items():
-        plain = _plain(number, width) if width else None
-        leaves = tuple(number.leaves())
-        yield Explained(f"{group}.{name}", number.formula(), number.substituted(), number.value, plain, leaves)
+    return (explained(f"{group}.{name}", number, width) for name, number in numbers.items())
 
 
 def _plain(number: Expr, width: Expr) -> str | None:
@@ -81,5 +85,5 @@ def explain_compare(report: Comparison) -> Iterator[Explained]:
     """Every number of each model, its name in front."""
     for params, flops in report.models:
         name = params.model.spec.name
-        for explained in (*explain_params(params), *(explain_flops(flops) if flops else ())):
-            yield explained._replace(name=f"{name}: {explained.name}")
+        for entry in (*explain_params(params), *(explain_flops(flops) if flops else ())):
+            yield entry._replace(name=f"{name}: {entry.name}")

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from ffncalc.blocks.ends import TOKEN_TABLE
 from ffncalc.errors import InputError
 from ffncalc.expr import ONE, Expr, size, total
 from ffncalc.hidden import MAX_FLOAT
 from ffncalc.model import LayerOps, Model
 from ffncalc.number import ratio
 from ffncalc.ops import Op, Rows, active, macs_per_row
+from ffncalc.report.params import table_is_head
 from ffncalc.workload import PASSES, Workload, causal_pairs, for_model, keys_met, position_table
 
+GROUPS = ("per_token", "per_source_token", "per_sequence", "total")
 KINDS = ("ffn", "attention_projections", "attention_scores", "head", "other")
 Kinds = dict[str, Expr]
 
@@ -60,6 +63,10 @@ class Flops(NamedTuple):
     n_rule: Expr
     warnings: tuple[str, ...]
 
+    def groups(self) -> dict[str, Kinds]:
+        """The groups, by their names in the JSON."""
+        return {name: getattr(self, name) for name in GROUPS}
+
 
 def kind_of(op: Op) -> str:
     """Which of `KINDS` an operation's FLOPs belong to."""
@@ -70,24 +77,22 @@ def kind_of(op: Op) -> str:
 
 def flops(model: Model, work: Workload | None = None) -> Flops:
     """Count the FLOPs of a model on a workload. Raises InputError where the family's can't be counted."""
-    groups = counts(model, work or Workload())
-    spec = model.spec
-    work = for_model(work or Workload(), spec)
+    work = work or Workload()
+    groups = counts(model, work)
+    work = for_model(work, model.spec)
     factor = PASSES[work.passes]
-    forward = _per_token_total(model, work)
+    n_rule = rule_parameters(model)
+    forward = groups["per_token"]["total"].value // factor
     return Flops(
         model=model,
         work=work,
-        per_token=groups["per_token"],
-        per_source_token=groups["per_source_token"],
-        per_sequence=groups["per_sequence"],
-        total=groups["total"],
+        **groups,
         layers=tuple(_layer(kind, work, factor) for kind in model.layers),
         crossover_seq_len=crossover(model),
-        rules=rules_of_thumb(model, work, forward),
+        rules=rules_of_thumb(model, work, n_rule.value, forward),
         training_run=_training_run(model, work),
-        n_rule=rule_parameters(model),
-        warnings=(*spec.warnings, *_warnings(model, work)),
+        n_rule=n_rule,
+        warnings=(*model.spec.warnings, *_warnings(model, work)),
     )
 
 
@@ -243,39 +248,38 @@ def _solve(ahead: Fraction, slopes: dict[int | None, int]) -> float | None:
 # ------------------------------------------------------------------ rules of thumb
 def rule_parameters(model: Model) -> Expr:
     """The N of the rules: active parameters without the input embedding (where it isn't the head) and positions."""
-    is_head = any(weight.tied for op in model.outer for weight in op.weights)
-    tables = [op.name for op in model.outer if op.part == "embedding" and not op.axes and op.name != "embed_tokens"]
-    dropped = {*tables, *(() if is_head else ("embed_tokens",))}
+    dropped = {op.name for op in model.outer if op.part == "embedding" and not op.axes}
+    if table_is_head(model):
+        dropped.discard(TOKEN_TABLE)
     inside = total(active(kind.ops) * kind.n_stored for kind in model.layers)
     return inside + active(op for op in model.outer if op.name not in dropped)
 
 
-def rules_of_thumb(model: Model, work: Workload, forward: int) -> tuple[Rule, ...]:
+def rules_of_thumb(model: Model, work: Workload, n: int, forward: int) -> tuple[Rule, ...]:
     """The rules that people quote beside the exact number; none for an encoder-decoder, where one N has no meaning."""
     if len(model.spec.stacks) > 1:
         return ()
-    n = rule_parameters(model).value
-    heads = sum(
-        (layer.n_stored * layer.runs).value * kind.n_heads.value * kind.d_head.value
-        for layer, kind in ((layer, layer.layer.attention) for layer in model.spec.stacks[0].kinds)
-        if kind.kind == "grouped"
-    ) or sum(
-        (layer.n_stored * layer.runs).value * layer.layer.attention.n_heads.value * layer.layer.attention.d_v.value
-        for layer in model.spec.stacks[0].kinds
-    )
-    train = 3 * forward
+    train, heads = PASSES["train"] * forward, _width_of_all_heads(model)
     rules = [
         Rule("2N", 2 * n, forward, "forward, per token"),
         Rule("6N", 6 * n, train, "training, per token"),
-        Rule("6N + 12·L·H·Q·T", 6 * n + 12 * heads * (work.seq_len or 0), train, "training, per token"),
+        Rule(
+            "6N + 12·L·H·Q·T",
+            6 * n + 12 * heads * (work.seq_len or 0),
+            train,
+            "training, per token",
+        ),
     ]
     if work.tokens:
         rules.append(Rule("6ND", 6 * n * work.tokens, _training_run(model, work) or 0, "training run"))
     return tuple(rules)
 
 
-def _per_token_total(model: Model, work: Workload) -> int:
-    return _sum(_placed(model, work, "token"))["total"].value
+def _width_of_all_heads(model: Model) -> int:
+    """The rules' L·H·Q: the width of all heads of all layers; without grouped attention, that of their values."""
+    layers = [((kind.n_stored * kind.runs).value, kind.layer.attention) for kind in model.spec.stacks[0].kinds]
+    grouped = sum(times * a.n_heads.value * a.d_head.value for times, a in layers if a.kind == "grouped")
+    return grouped or sum(times * a.n_heads.value * a.d_v.value for times, a in layers)
 
 
 def _training_run(model: Model, work: Workload) -> int | None:

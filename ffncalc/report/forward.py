@@ -183,7 +183,7 @@ def own_width(d_model: int, settings: Settings) -> Expr | None:
 def rule_width(d_model: int, rule: str, multiple_of: int | None) -> Expr:
     """The width that a rule gives, saying so."""
     width = hidden_width(d_model, rule, multiple_of)
-    return size("d_ff", width.d_ff, f"rule {rule}: " + ", ".join(step.text for step in width.steps))
+    return size("d_ff", width.d_ff, width.origin)
 
 
 # ---- blocks of a model
@@ -263,8 +263,7 @@ def dims(report: Forward) -> dict[str, int | list[int]]:
 
 def explain_forward(report: Forward) -> Iterator[Explained]:
     """The two predicted numbers with their formulas."""
-    from ffncalc.report.explain import Explained
+    from ffncalc.report.explain import explained
 
-    for name, number in (("macs.predicted", report.macs), ("params.predicted", report.params)):
-        leaves = tuple(number.leaves())
-        yield Explained(name, number.formula(), number.substituted(), number.value, None, leaves)
+    yield explained("macs.predicted", report.macs)
+    yield explained("params.predicted", report.params)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ffncalc.blocks.ffn import mlp
 from ffncalc.expr import Expr, size
-from ffncalc.hidden import Width, hidden_width
+from ffncalc.hidden import Width, hidden_width, positive
 from ffncalc.number import ratio
 from ffncalc.ops import parameters
 
@@ -51,6 +51,4 @@ def ffn_param_count(d: int, d_ff: int, bias: bool = True, gated: bool = False) -
     Ungated: two matrices, and biases of d_ff + d. Gated: three matrices, and biases of 2·d_ff + d. Source: Vaswani et
     al. 2017, equation 2; Shazeer 2020, section 2.
     """
-    from ffncalc.hidden import positive
-
     return ffn_parameters(positive(d, "d"), positive(d_ff, "d_ff"), bias, gated).value

@@ -78,7 +78,7 @@ def _stated(d_model: int) -> list[_Stated]:
 
     found = []
     for name in bundled.names():
-        values = bundled.read(f"{bundled.FOLDER}/{name}.yaml")
+        values = bundled.read(bundled.file_of(name))
         if values.get("d_model") != d_model:
             continue
         rule = values.get("d_ff")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ffncalc.blocks.ends import TOKEN_TABLE
 from ffncalc.expr import Expr, total
 from ffncalc.model import LayerOps, Model
 from ffncalc.ops import PARTS, Op, active, buffers, of_part, parameters
@@ -90,9 +91,13 @@ def _layer(kind: LayerOps) -> LayerParams:
 
 
 def _without_token_table(model: Model, everything: Iterable[tuple[tuple[Op, ...], Expr | int]]) -> Expr:
-    is_head = any(weight.tied for op in model.outer for weight in op.weights)
-    dropped = () if is_head else ("embed_tokens",)
-    return total(active(op for op in ops if op.name not in dropped) * count for ops, count in everything)
+    dropped = None if table_is_head(model) else TOKEN_TABLE
+    return total(active(op for op in ops if op.name != dropped) * count for ops, count in everything)
+
+
+def table_is_head(model: Model) -> bool:
+    """Whether the token table is also the head, which reads all of it for every token."""
+    return any(weight.tied for op in model.outer for weight in op.weights)
 
 
 def _share(layers: tuple[LayerParams, ...]) -> float:

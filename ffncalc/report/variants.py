@@ -94,7 +94,7 @@ def operations(ffn: Ffn, d_model: Expr, attention: Attention = NO_ATTENTION) -> 
 
 def _matched(name: str, ffn: Ffn, d_model: Expr, output: Output) -> Matched:
     ops = operations(ffn, d_model)
-    published = bundled.read(bundled.path_of(f"{EXPERIMENT}{name}") or "").get("published") or {}
+    published = bundled.read(bundled.file_of(f"{EXPERIMENT}{name}")).get("published") or {}
     return Matched(
         variant=name,
         activation=ACTIVATION_NAMES[ffn.activation],
@@ -109,14 +109,13 @@ def _matched(name: str, ffn: Ffn, d_model: Expr, output: Output) -> Matched:
 
 def explain_variants(report: Report) -> Iterator[Explained]:
     """The parameters and FLOPs of each variant with their formulas."""
-    from ffncalc.report.explain import Explained
+    from ffncalc.report.explain import explained
 
     for one in report.matched:
         model = load(f"{EXPERIMENT}{one.variant}")
         ops = operations(_first_ffn(model), model.spec.d_model)
-        for name, number in (("params", parameters(ops)), ("flops", total(2 * macs_per_row(op) for op in ops))):
-            leaves = tuple(number.leaves())
-            yield Explained(f"{one.variant}.{name}", number.formula(), number.substituted(), number.value, None, leaves)
+        yield explained(f"{one.variant}.params", parameters(ops))
+        yield explained(f"{one.variant}.flops", total(2 * macs_per_row(op) for op in ops))
 
 
 # ---- who uses what

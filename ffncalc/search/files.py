@@ -113,7 +113,8 @@ def batches(where: Space, state: Progress, report: Report) -> Iterator[list[Bloc
 # ------------------------------------------------------------------ going on
 def fingerprint(where: Space) -> str:
     """What tells one sweep from another: the config, the sizes, the workload, the numbers, and ffncalc's version."""
-    told = (where.start.config.values, where.start.options._asdict(), where.axes, where.work, where.numbers, __version__)
+    start = where.start
+    told = (start.config.values, start.options._asdict(), where.axes, where.work, where.numbers, __version__)
     return sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from ffncalc import bundled
+from ffncalc.cli.commands import COMMANDS, under
 
 ROOT = Path(__file__).parents[2]
 OWN = "family: decoder\nd_model: 24\nn_layers: 5\nn_vocab: 101\nn_heads: 6\nd_ff: 40\n"
@@ -404,3 +406,41 @@ def test_numbers_of_any_length(write: Any) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert f'"ffn": {2 * 3 * 6**3}'.encode() + b"0" * 4950 in done.stdout
     assert in_a_process("hidden-dim", "1e900", "--rule", "8/3").returncode == 0
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if not under(name)])
+def test_help_has_no_python_types(ffncalc: Any, name: str) -> None:
+    """An argument stands in the help by its name, and its dots stand in the usage line once."""
+    text = ffncalc(*name.split(), "--help").out
+    assert not re.search(r"<(str|list)|\.\.\.[]}]\.\.\.", text)
+
+
+@pytest.mark.parametrize(
+    ("args", "rows"),
+    [
+        pytest.param(
+            ("deepseek-v3",),
+            {
+                ("decoder 0-2", "FFN"): "below 16d² (-3.6 %)",  # 792,723,456 of 822,083,584
+                ("decoder 0-2", "projections"): "below 8d² (-9.0 %)",  # 374,210,560 of 411,041,792
+                ("decoder 3-60", "FFN"): "below 16d² (-3.1 %)",  # the router too: 796,393,472
+            },
+            id="terms-of-other-powers",
+        ),
+        pytest.param(
+            ("t5-small", "--seq-len", "128", "--source-len", "512", "--pass", "train"),
+            {
+                ("encoder 0", "scores"): "at 3 × 4Sd",
+                ("decoder 0", "scores"): "above 3 × 4Td (+400.0 %)",  # 4Sd beside it, and S is 4T
+                ("decoder 0", "projections"): "above 3 × 8d² (+50.0 %)",
+            },
+            id="two-lengths",
+        ),
+        pytest.param(("gpt-oss-20b",), {("decoder 0, 2, ..., 22", "scores"): "windowed"}, id="window"),
+    ],
+)
+def test_standing_to_the_plain_form(ffncalc: Any, args: tuple[str, ...], rows: dict[tuple[str, str], str]) -> None:
+    """What a layer is above or below the plain form by is its exact number against that form's."""
+    lines = [re.split(r"  +", line) for line in ffncalc("flops", *args).out.splitlines()]
+    found = {(line[0].split(" (")[0], line[1]): line[-1] for line in lines if len(line) == 5}
+    assert {key: found[key] for key in rows} == rows

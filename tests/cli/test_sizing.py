@@ -25,6 +25,13 @@ def test_size_saves_a_config_that_counts(ffncalc: Run, tmp_path: Path) -> None:
     assert json.loads(counted.out)["params"]["total"] == 6_996_414_464
 
 
+def test_a_saved_config_says_how_to_count_it(ffncalc: Run, tmp_path: Path) -> None:
+    """The command in the file's first line can be pasted into a shell, whatever the file is called."""
+    path = tmp_path / "best one.yaml"
+    assert ffncalc("size", "--params", "7B", "--out", path).code == 0
+    assert "`ffncalc params 'best one.yaml'` counts" in path.read_text().splitlines()[0]
+
+
 def test_size_json(ffncalc: Run) -> None:
     """The contract: a space, and candidates with config, dims, params and FLOPs per token, all exact."""
     data = json.loads(ffncalc("size", "--params", "1B", "--keep", "2", "--json").out)

@@ -24,7 +24,7 @@ NOT_COMPARED = {
     "llama4_text/Llama4ForCausalLM": "the class runs every expert on every token and drops what was not chosen",
 }
 # What ffncalc says of those that it doesn't count: a reason, never a number.
-REFUSALS = ("FLOPs", "recurrent", "always runs 2")
+REFUSALS = ("FLOPs", "recurrent")
 
 
 def counted(config: dict[str, Any]) -> list[int] | str:
