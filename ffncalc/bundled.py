@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from difflib import get_close_matches
 from typing import Any
 
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 
 _HERE = os.path.dirname(__file__)
 _INSTALLED = os.path.join(_HERE, "_configs")
@@ -62,6 +61,6 @@ def read(path: str) -> dict[str, Any]:
 
 def unknown(name: str) -> InputError:
     """The error for a name that is neither bundled nor a file, with the nearest names."""
-    near = get_close_matches(name.lower(), names(), n=3, cutoff=0.6)
+    near = nearest(name.lower(), names(), n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else "`ffncalc configs` lists the bundled names"
     return InputError(f"{name!r} is neither a bundled model nor a file; {hint}")

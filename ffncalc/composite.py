@@ -34,7 +34,6 @@ def encoder_decoder(config: Config, options: Options, build: Build) -> Model:
         name=config.name,
         family="encoder-decoder",
         source=f"transformers EncoderDecoderModel of {encoder.spec.family} and {decoder.spec.family}",
-        n_layers=(*encoder.spec.n_layers, *decoder.spec.n_layers),
         stacks=(
             *(stack._replace(name="encoder", is_source=True) for stack in encoder.spec.stacks),
             *(stack._replace(name="decoder") for stack in decoder.spec.stacks),

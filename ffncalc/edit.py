@@ -7,11 +7,10 @@ less than `params` and `flops` of the edited file: what follows from other sizes
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ffncalc.config import Config, read
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.expr import Expr
 from ffncalc.families.row import Row
 from ffncalc.keys import WORDS
@@ -76,7 +75,7 @@ def _unknown(start: Base, name: str) -> InputError:
     words = [word for word in WORDS if word not in NOT_SIZES]
     if start.config.kind != "own":
         words = [word for word in words if start.row.keys_of(WORDS[word][0])]
-    near = get_close_matches(name, [*words, *_read_keys(start.row)], n=1)
+    near = nearest(name, [*words, *_read_keys(start.row)], n=1)
     hint = f"did you mean {near[0]}?" if near else f"{start.row.name} has {', '.join(words)}"
     return InputError(f"{name!r} is no size that {start.row.name} reads from {start.config.file}; {hint}")
 

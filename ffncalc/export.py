@@ -1,4 +1,4 @@
-"""Reports as plain data: the JSON of DESIGN's contract, whole numbers always exact."""
+"""Reports as plain data: what --json prints, each with the name and version of its schema, whole numbers exact."""
 
 from __future__ import annotations
 

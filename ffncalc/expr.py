@@ -8,8 +8,6 @@ formula is always read off the very object that gives the number:
     >>> ffn = 2 * d * d_ff + d_ff + d
     >>> ffn.formula(), ffn.substituted(), ffn.value
     ('2·d_model·d_ff + d_ff + d_model', '2 × 768 × 3,072 + 3,072 + 768', 4722432)
-    >>> ffn.in_terms_of(d)
-    '8d² + 5d'
 
 Values are Python ints: exact at any size. What is not a polynomial of sizes (a minimum, a rounded width, the number of
 causal pairs) is a leaf with a telling name and the value it has.
@@ -18,17 +16,14 @@ causal pairs) is a leaf with a telling name and the value it has.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import NamedTuple
 
 # The order in which the factors of a term are written; a name that isn't here stands between the widths and T.
 _COUNTS = ("batch", "n_layers", "n_vocab", "n_positions", "n_experts", "n_shared", "top_k")
 _WIDTHS = ("d_model", "d_ff", "n_heads", "n_kv_heads", "d_head")
 _ORDER = {name: rank for rank, name in enumerate(_COUNTS + _WIDTHS)} | {"T": 98, "S": 99}
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_SHORT = {"d_model": "d", "n_vocab": "V", "n_layers": "L"}
-_KEPT_IN_PLAIN_FORM = ("T", "S", "n_vocab", "n_layers", "L", "min(", "batch")
 
 
 class Leaf(NamedTuple):
@@ -118,10 +113,6 @@ class Expr:
         highest_first = sorted(self.terms.items(), key=lambda term: -len(term[0]))
         return " + ".join(_term(monomial, c, times, names, powers) for monomial, c in highest_first)
 
-    def in_terms_of(self, width: Expr) -> str:
-        """The plain form over the model's width, `8d² + 5d`: every other width as its multiple of d."""
-        return plain_text(plain_form(self, width))
-
 
 ZERO = Expr({}, 0)
 ONE = Expr({(): 1}, 1)
@@ -180,54 +171,7 @@ def _term(monomial: Monomial, coefficient: int, times: str, names: dict[Leaf, st
     for leaf in dict.fromkeys(monomial):
         power = monomial.count(leaf)
         if powers and power > 1:
-            factors.append(names[leaf] + str(power).translate(_SUPERSCRIPT))
+            factors.append(names[leaf] + str(power).translate(SUPERSCRIPT))
         else:
             factors += [names[leaf]] * power
     return times.join(factors)
-
-
-# ------------------------------------------------------------------ the plain form
-# {(power of d, names kept as they are): coefficient}; `8d² + 5d` is {(2, ()): 8, (1, ()): 5}
-PlainForm = dict[tuple[int, tuple[str, ...]], Fraction]
-
-
-def plain_form(expression: Expr, width: Expr) -> PlainForm:
-    """Each width as a multiple of `width`, counts (heads, experts) as numbers, lengths and the vocabulary kept."""
-    form: PlainForm = {}
-    for monomial, coefficient in expression.terms.items():
-        number, power, kept = Fraction(coefficient), 0, []
-        for leaf in monomial:
-            if leaf.name.startswith(_KEPT_IN_PLAIN_FORM):
-                kept.append(_SHORT.get(leaf.name, leaf.name))
-            elif leaf.name.startswith("d_"):
-                number, power = number * Fraction(leaf.value, width.value), power + 1
-            else:
-                number *= leaf.value
-        key = (power, tuple(kept))
-        form[key] = form.get(key, Fraction(0)) + number
-    return form
-
-
-def plain_text(form: PlainForm) -> str:
-    """`8d² + 5d`; a multiple that is no short decimal is rounded to four digits and marked with ≈ in front."""
-    rounded = any(_decimal(number) is None for number in form.values())
-    terms = []
-    for (power, kept), number in sorted(form.items(), key=lambda item: (-item[0][0], item[0][1])):
-        letters = "".join(kept) + ("d" + (str(power).translate(_SUPERSCRIPT) if power > 1 else "") if power else "")
-        text = _decimal(number) or str(_decimal(round(number, 4)))
-        terms.append(letters if text == "1" and letters else text + letters)
-    return ("≈ " if rounded else "") + (" + ".join(terms) or "0")
-
-
-def is_whole(form: PlainForm) -> bool:
-    """Whether every multiple of d is a whole number: the model is one of the textbook's shapes."""
-    return all(number.denominator == 1 for number in form.values())
-
-
-def _decimal(number: Fraction) -> str | None:
-    """The exact decimal text of a fraction, or None where it has no more than six digits of its own."""
-    scaled = number * 10**6
-    if scaled.denominator != 1:
-        return None
-    whole, part = divmod(scaled.numerator, 10**6)
-    return f"{whole:,}" + (f".{part:06d}".rstrip("0") if part else "")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from operator import index
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ffncalc.errors import InputError
+
+if TYPE_CHECKING:  # fractions and the decimals it brings cost a fortieth of a whole run, and most widths need none
+    from fractions import Fraction
 
 RULES = ("llama", "8/3", "4d", "matched")
 ROUNDINGS = ("up", "nearest", "down")
@@ -73,7 +75,7 @@ def hidden_width(
     steps = [_start(d, rule)]
     if multiplier is not None:
         steps.append(_multiplied(steps[-1].value, multiplier, whole=rule == "llama"))
-    if multiple_of is not None or isinstance(steps[-1].value, Fraction):
+    if multiple_of is not None or not isinstance(steps[-1].value, int):
         multiple = positive(1 if multiple_of is None else multiple_of, "multiple_of")
         steps.append(_rounded(steps[-1].value, multiple, rounding))
     width = int(steps[-1].value)
@@ -88,6 +90,8 @@ def _start(d: int, rule: str) -> Step:
     if rule == "llama":
         return Step("int(2 × 4d / 3)", 8 * d // 3)
     if rule in ("8/3", "matched"):
+        from fractions import Fraction
+
         exact = Fraction(8 * d, 3)
         return Step("8/3 × d", int(exact) if exact.denominator == 1 else exact)
     raise InputError(f"rule {rule!r} is not known; want one of {', '.join(RULES)}")
@@ -101,13 +105,15 @@ def _multiplied(value: int | Fraction, multiplier: float, whole: bool) -> Step:
             return Step(f"int({multiplier:g} × that)", int(multiplier * int(value)))
         except OverflowError:
             raise InputError("the multiplier step is done in double precision, and this width is beyond it") from None
+    from fractions import Fraction
+
     exact = Fraction(str(multiplier)) * value
     return Step(f"{multiplier:g} × that", int(exact) if exact.denominator == 1 else exact)
 
 
 def _rounded(value: int | Fraction, multiple: int, rounding: str) -> Step:
-    units = Fraction(value) / multiple
-    count = {"up": -(-units // 1), "down": units // 1, "nearest": (units + Fraction(1, 2)) // 1}[rounding]
+    up, down, nearest = -(-value // multiple), value // multiple, (2 * value + multiple) // (2 * multiple)
+    count = {"up": up, "down": down, "nearest": nearest}[rounding]
     if multiple == 1:
         how = f"{rounding} to a whole number"
     else:

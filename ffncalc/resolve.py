@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from itertools import groupby
 from typing import Any
 
 from ffncalc import spec as sp
 from ffncalc.config import Config
+from ffncalc.errors import nearest
 from ffncalc.expr import ZERO, Expr, indexed, size
 from ffncalc.families.row import PerLayer, Row
 from ffncalc.keys import HEADS
@@ -34,9 +34,7 @@ def resolve(config: Config, row: Row, options: Options | None = None) -> sp.Spec
         name=config.name,
         family=row.name,
         source=source if isinstance(source, str) and config.kind == "own" else row.source,
-        d_model=main.get("d_model"),
         n_vocab=main.get("n_vocab"),
-        n_layers=tuple(view.get("n_layers") for view in views),
         stacks=stacks,
         head=_head(resolver),
         tied=main.get("tied"),
@@ -91,11 +89,8 @@ _LANGUAGE_HEADS = ("causal", "mlm", "seq2seq")  # another name of the family's o
 
 def head_of_class(architectures: Any, heads: Mapping[str, Any]) -> str | None:
     """The head that a class name stands for: `BertModel` has the pooler, `GPT2Model` none; None is the family's own."""
-    name = (
-        architectures[0]
-        if isinstance(architectures, list) and architectures and isinstance(architectures[0], str)
-        else ""
-    )
+    listed = isinstance(architectures, list) and architectures and isinstance(architectures[0], str)
+    name = architectures[0] if listed else ""
     head = next((head for endings, head in _CLASS_HEADS if name.endswith(endings)), None)
     if head is None and re.search("For[A-Z]", name):
         return "another"  # a task that nothing here is built for
@@ -126,32 +121,29 @@ def _groups(resolver: Resolver) -> list[Group] | None:
     if listed is None:
         return None
     if not isinstance(listed, list) or not listed:
-        resolver.fail(
-            "layers must be a list of groups, such as [{repeat: 2, ffn: {d_ff: 512}}, {repeat: 22}]", "layers"
-        )
+        example = "[{repeat: 2, ffn: {d_ff: 512}}, {repeat: 22}]"
+        resolver.fail(f"layers must be a list of groups, such as {example}", "layers")
     if len(listed) > MAX_GROUPS:
         resolver.fail(f"layers lists {len(listed):,} groups; at most {MAX_GROUPS:,}, each with `repeat`", "layers")
-    groups: list[Group] = []
-    for i, group in enumerate(listed):
-        if not isinstance(group, dict):
-            resolver.fail(f"layers[{i}] is {short(group)}; want a mapping with what differs", "layers", i)
-        repeat = group.get("repeat", 1)
-        if not isinstance(repeat, int) or isinstance(repeat, bool) or repeat < 1:
-            resolver.fail(f"layers[{i}].repeat is {short(repeat)}; want a positive whole number", "layers", i, "repeat")
-        changes = {switch: (value, path) for path, switch, value in switches_of(group, ("layers", i))}
-        whole = next((s for s in changes if s.split(".")[0] in (*OF_THE_MODEL, "tied")), None)
-        if whole:
-            resolver.fail(f"layers[{i}]: {whole} is one for the whole model; state it outside of layers", "layers", i)
-        unknown = next((s for s in changes if s not in sp.SWITCHES), None)
-        if unknown:
-            near = get_close_matches(unknown, sp.SWITCHES, n=1)
-            resolver.fail(
-                f"layers[{i}]: key {unknown!r} is not known" + (f"; did you mean {near[0]}?" if near else ""),
-                "layers",
-                i,
-            )
-        groups.append((repeat, changes))
-    return groups
+    return [_layer_group(resolver, i, group) for i, group in enumerate(listed)]
+
+
+def _layer_group(resolver: Resolver, i: int, group: Any) -> Group:
+    if not isinstance(group, dict):
+        resolver.fail(f"layers[{i}] is {short(group)}; want a mapping with what differs", "layers", i)
+    repeat = group.get("repeat", 1)
+    if not isinstance(repeat, int) or isinstance(repeat, bool) or repeat < 1:
+        resolver.fail(f"layers[{i}].repeat is {short(repeat)}; want a positive whole number", "layers", i, "repeat")
+    changes = {switch: (value, path) for path, switch, value in switches_of(group, ("layers", i))}
+    for switch in changes:
+        if switch.split(".")[0] in (*OF_THE_MODEL, "tied"):
+            resolver.fail(f"layers[{i}]: {switch} is one for the whole model; state it outside of layers", "layers", i)
+    for switch in changes:
+        if switch not in sp.SWITCHES:
+            near = nearest(switch, sp.SWITCHES, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            resolver.fail(f"layers[{i}]: key {switch!r} is not known{hint}", "layers", i)
+    return repeat, changes
 
 
 def _stack(view: View, groups: list[Group] | None) -> sp.Stack:

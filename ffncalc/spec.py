@@ -126,6 +126,11 @@ class Stack(NamedTuple):
     extra: tuple[Op, ...] = ()
     d_model: Expr = ZERO
 
+    @property
+    def n_layers(self) -> int:
+        """Blocks that it stores."""
+        return sum(kind.n_stored.value for kind in self.kinds)
+
 
 class Spec(NamedTuple):
     """A whole model, resolved."""
@@ -133,9 +138,7 @@ class Spec(NamedTuple):
     name: str
     family: str
     source: str
-    d_model: Expr
     n_vocab: Expr | None
-    n_layers: tuple[Expr, ...]
     stacks: tuple[Stack, ...]
     head: str
     tied: bool
@@ -145,6 +148,11 @@ class Spec(NamedTuple):
     head_extra: tuple[Op, ...] = ()  # what the head holds beyond what its builder knows from the sizes
     flops: str = ""  # why its FLOPs are not counted, or nothing
     warnings: tuple[str, ...] = ()
+
+    @property
+    def d_model(self) -> Expr:
+        """Width of the stack that the head stands on: the last."""
+        return self.stacks[-1].d_model
 
 
 GROUPS: dict[str, type[NamedTuple]] = {

@@ -8,12 +8,11 @@ is how a feature that ffncalc doesn't know can't slip through as a wrong count.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple, NoReturn
 
 from ffncalc import spec as sp
 from ffncalc.config import Config
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.expr import Expr, size
 from ffncalc.families.row import PerLayer, Row, said
 from ffncalc.hidden import rule_width
@@ -122,7 +121,7 @@ class Resolver:
         known = sorted(self.row.keys_read() | set(WORDS))
         found = list(self._unread(known))
         for name, path, names in found[:MAX_UNREAD]:
-            near = get_close_matches(name, names, n=1)
+            near = nearest(name, names, n=1)
             yield f"{self.config.at(*path)}: key {name!r} was not read" + (f"; did you mean {near[0]}?" if near else "")
         if len(found) > MAX_UNREAD:
             yield f"{self.config.file}: {len(found) - MAX_UNREAD:,} more keys were not read"
@@ -228,13 +227,8 @@ class View:
             return value if isinstance(value, bool) else self.fail(f"{switch} is {value!r}; want true or false", *path)
         if isinstance(default, str):
             return value if isinstance(value, str) else self.fail(f"{switch} is {value!r}; want a word", *path)
-        return self._sizes(
-            value,
-            switch,
-            f"key {'.'.join(p for p in path if isinstance(p, str))}",
-            path,
-            zero=switch not in _NEVER_ZERO,
-        )
+        origin = f"key {'.'.join(p for p in path if isinstance(p, str))}"
+        return self._sizes(value, switch, origin, path, zero=switch not in _NEVER_ZERO)
 
     def _projections(self, value: Any, path: Path) -> str:
         letters = "qkvo" if value is True else "" if value is False else value
@@ -244,7 +238,7 @@ class View:
 
     def _one_of(self, value: Any, choices: tuple[str, ...], path: Path) -> str:
         if value not in choices:
-            near = get_close_matches(str(value), choices, n=1)
+            near = nearest(str(value), choices, n=1)
             hint = f"did you mean {near[0]}?" if near else f"want one of {', '.join(choices)}"
             self.fail(f"{'.'.join(map(str, path))} is {value!r}; {hint}", *path)
         return str(value)
@@ -253,11 +247,9 @@ class View:
     def size(self, name: str, switch: str, zero: bool = False) -> Any:
         """The size that a key holds (an Expr), a PerLayer of them where it holds a list, None where absent or null."""
         value, origin = self.resolver.raw(name)
-        return (
-            None
-            if value is None
-            else self._sizes(value, switch, origin, (self.resolver.spelled.get(name, name),), zero)
-        )
+        if value is None:
+            return None
+        return self._sizes(value, switch, origin, (self.resolver.spelled.get(name, name),), zero)
 
     def single(self, name: str, leaf: str, zero: bool = False) -> Expr:
         """The one size, called `leaf`, that a key holds for all layers; an error where it is absent or a list."""
@@ -283,11 +275,8 @@ class View:
 
     def _leaf(self, switch: str) -> str:
         name = switch.rsplit(".", maxsplit=1)[-1]
-        return (
-            "n_encoder_layers"
-            if name == "n_layers" and self.stack == "encoder" and len(self.resolver.row.stacks) > 1
-            else name
-        )
+        beside_decoder = self.stack == "encoder" and len(self.resolver.row.stacks) > 1
+        return "n_encoder_layers" if name == "n_layers" and beside_decoder else name
 
     def _whole(self, value: Any, path: Path, zero: bool) -> int:
         if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -380,11 +369,7 @@ class View:
         """The error for a size that the config has to state."""
         own = self.resolver.config.kind == "own"
         shown = next((w for w, (s, _) in WORDS.items() if own and name == self.resolver.key_of(s)), name)
-        near = [
-            key
-            for key in get_close_matches(shown, self.resolver.config.values, n=1)
-            if (key,) not in self.resolver.seen
-        ]
+        near = [key for key in nearest(shown, self.resolver.config.values, n=1) if (key,) not in self.resolver.seen]
         hint = f"; is {near[0]!r} meant for it?" if near else ""
         self.fail(f"{shown} is missing; {self.resolver.row.name} needs it, a positive whole number{hint}")
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffncalc.expr import ONE, ZERO, Expr, as_expr, is_whole, plain_form, plain_text, product, size, total
+from ffncalc.expr import ONE, ZERO, Expr, as_expr, product, size, total
+from ffncalc.plain import in_terms_of, is_whole, plain_form, plain_text
 
 D, D_FF, V, T = size("d_model", 24), size("d_ff", 40), size("n_vocab", 101), size("T", 7)
 SIZES = {"d_model": 24, "d_ff": 40, "n_vocab": 101, "T": 7, "n_heads": 6, "d_head": 10}
@@ -122,7 +123,7 @@ def test_sums_and_products_of_many() -> None:
 )
 def test_plain_form(expression: Expr, width: Expr, text: str) -> None:
     """Over d, widths become multiples, heads and experts numbers, lengths and the vocabulary stay."""
-    assert expression.in_terms_of(width) == text
+    assert in_terms_of(expression, width) == text
 
 
 def test_whole_forms() -> None:

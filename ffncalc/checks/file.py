@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn
 
@@ -35,7 +34,7 @@ from ffncalc.checks.expression import (
     parse_path,
 )
 from ffncalc.config import read_file
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.keys import HEADS
 from ffncalc.number import read as read_number
 from ffncalc.text import Misread
@@ -130,7 +129,7 @@ class _File:
 
     def known(self, key: Key, name: str, names: tuple[str, ...]) -> None:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
+            near = nearest(name, names, n=1)
             self.fail(
                 key,
                 f"key {name[:60]!r} is not known; "

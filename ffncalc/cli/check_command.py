@@ -5,10 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from ffncalc.cli import output
-from ffncalc.cli.options import Json, Strict, one_of
+from ffncalc.cli.options import FORMATS, Json, Strict, output_format
 from ffncalc.errors import InputError
-
-FORMATS = ("table", "json", "csv", "markdown", "junit", "github", "sarif")
 
 
 def command(
@@ -30,9 +28,7 @@ def command(
 
     An unknown number, a glob that matches nothing, a typo in a key are errors (2), never a silent pass.
     """
-    if json and format not in ("table", "json"):
-        raise InputError(f"--json and --format {format} ask for two formats; leave one of them")
-    form = "json" if json else one_of("--format", format, FORMATS)
+    form = output_format(format, json, (*FORMATS, "junit", "github", "sarif"))
     if schema:
         return print_schema(files)
     if not files:

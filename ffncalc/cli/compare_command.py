@@ -12,8 +12,8 @@ from ffncalc.cli.options import (
     Strict,
     Tied,
     VocabSize,
+    optional,
     output_format,
-    whole_number,
 )
 from ffncalc.errors import InputError
 
@@ -39,8 +39,7 @@ def command(
     if len(models) < 2:
         raise InputError("compare takes two or more models; for one there is `ffncalc params`")
     form = output_format(format, json)
-    length = whole_number("--seq-len", seq_len) if seq_len is not None else None
-    report = compare(load_all(models, head, vocab_size, tied), length)
+    report = compare(load_all(models, head, vocab_size, tied), optional("--seq-len", seq_len))
     output.warn(report.warnings, strict)
     if form in ("json", "csv"):
         output.write_data(form, compare_rows(report, explain))

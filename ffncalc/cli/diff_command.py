@@ -6,7 +6,7 @@ import typer
 
 from ffncalc.cli import output
 from ffncalc.cli.models import load_all
-from ffncalc.cli.options import Format, Head, Json, SeqLen, Strict, Tied, VocabSize, output_format, whole_number
+from ffncalc.cli.options import Format, Head, Json, SeqLen, Strict, Tied, VocabSize, optional, output_format
 from ffncalc.config import Config
 
 
@@ -32,7 +32,7 @@ def command(
     from ffncalc.report.diff import diff
 
     form = output_format(format, json)
-    length = whole_number("--seq-len", seq_len) if seq_len is not None else None
+    length = optional("--seq-len", seq_len)
     before, after = load_all([at_revision(old), at_revision(new)], head, vocab_size, tied)
     report = diff(before, after, length)
     output.warn(report.warnings, strict)

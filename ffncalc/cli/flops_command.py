@@ -19,11 +19,10 @@ from ffncalc.cli.options import (
     Tied,
     VocabSize,
     one_of,
+    optional,
     output_format,
     whole_number,
 )
-
-PASSES = ("forward", "train", "recompute")
 
 
 def command(
@@ -55,16 +54,16 @@ def command(
     """
     from ffncalc.export import flops_data
     from ffncalc.report.flops import flops
-    from ffncalc.workload import Workload
+    from ffncalc.workload import PASSES, Workload
 
     form = output_format(format, json)
     work = Workload(
-        whole_number("--seq-len", seq_len) if seq_len is not None else None,
-        whole_number("--source-len", source_len) if source_len is not None else None,
+        optional("--seq-len", seq_len),
+        optional("--source-len", source_len),
         whole_number("--batch", batch),
         causal,
-        one_of("--pass", passes, PASSES),
-        whole_number("--tokens", tokens) if tokens is not None else None,
+        one_of("--pass", passes, tuple(PASSES)),
+        optional("--tokens", tokens),
     )
     reports = [flops(model, work) for model in load_all(models, head, vocab_size, tied)]
     failed = checked.failures(asserts, reports, flops_data, "total", "per_token")

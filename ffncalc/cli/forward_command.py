@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ffncalc.cli import numeric, output
-from ffncalc.cli.numeric import optional
-from ffncalc.cli.options import Explain, Format, Json, Seed, Strict, one_of, output_format, whole_number
+from ffncalc.cli.options import Explain, Format, Json, Seed, Strict, one_of, optional, output_format, whole_number
 
 if TYPE_CHECKING:
     from ffncalc.model import Model

@@ -6,7 +6,17 @@ import typer
 
 from ffncalc.cli import asserts as checked
 from ffncalc.cli import output
-from ffncalc.cli.options import Asserts, Explain, Format, Json, one_of, output_format, positive_number, whole_number
+from ffncalc.cli.options import (
+    Asserts,
+    Explain,
+    Format,
+    Json,
+    one_of,
+    optional,
+    output_format,
+    positive_number,
+    whole_number,
+)
 from ffncalc.errors import InputError
 
 
@@ -55,7 +65,7 @@ def command(
     report = hidden(
         whole_number("D", d_model),
         one_of("--rule", rule or "llama", RULES),
-        whole_number("--multiple-of", multiple_of) if multiple_of is not None else None,
+        optional("--multiple-of", multiple_of),
         positive_number("--multiplier", multiplier) if multiplier is not None else None,
         one_of("--round", rounding, ROUNDINGS) if rounding is not None else None,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ffncalc.cli.options import one_of, whole_number
+from ffncalc.cli.options import one_of, optional
 from ffncalc.config import Config
 from ffncalc.errors import InputError
 from ffncalc.keys import HEADS
@@ -25,6 +25,6 @@ def options_of(head: str | None, vocab_size: str | None, tied: bool | None) -> O
     """What the command line says over a file."""
     return Options(
         one_of("--head", head, HEADS) if head is not None else None,
-        whole_number("--vocab-size", vocab_size) if vocab_size is not None else None,
+        optional("--vocab-size", vocab_size),
         tied,
     )

@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ffncalc.cli import output
-from ffncalc.cli.options import whole_number
 from ffncalc.errors import InputError
 from ffncalc.number import read, shortened
 
@@ -36,11 +35,6 @@ def seed_number(text: str) -> int:
     if value is None or value.denominator != 1 or value > MAX_SEED:
         raise InputError(f"--seed is a whole number from 0 to {MAX_SEED}, not {shortened(text)}")
     return value.numerator
-
-
-def optional(option: str, text: str | None) -> int | None:
-    """A positive whole number where the option is given."""
-    return None if text is None else whole_number(option, text)
 
 
 def show(

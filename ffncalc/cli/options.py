@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from ffncalc.errors import InputError
-from ffncalc.number import read, shortened
 
 FORMATS = ("table", "json", "csv", "markdown")
 
@@ -66,21 +65,25 @@ def one_of(option: str, text: str, choices: tuple[str, ...]) -> str:
         return text
     from difflib import get_close_matches
 
+    from ffncalc.number import shortened
+
     near = get_close_matches(text.lower(), choices, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise InputError(f"{option} is one of {', '.join(choices)}, not {shortened(text)}{hint}")
 
 
-def output_format(text: str, json: bool) -> str:
-    """Which format `--format` and `--json` ask for together."""
+def output_format(text: str, json: bool, formats: tuple[str, ...] = FORMATS) -> str:
+    """Which of the formats `--format` and `--json` ask for together."""
     if json and text not in ("table", "json"):
         raise InputError(f"--json and --format {text} ask for two formats; leave one of them")
-    return "json" if json else one_of("--format", text, FORMATS)
+    return "json" if json else one_of("--format", text, formats)
 
 
 # ------------------------------------------------------------------ numbers
 def whole_number(option: str, text: str) -> int:
     """A positive whole number, exactly: 4096, 4_096, 4,096, 4k (4000), 4Ki (4096), 1.5B, 1e12."""
+    from ffncalc.number import read
+
     try:
         value = read(text)
     except InputError as error:
@@ -90,14 +93,23 @@ def whole_number(option: str, text: str) -> int:
     return value.numerator
 
 
+def optional(option: str, text: str | None) -> int | None:
+    """A positive whole number where the option is given."""
+    return None if text is None else whole_number(option, text)
+
+
 def not_whole(option: str, text: str) -> InputError:
     """The error for a text that is no count of anything."""
+    from ffncalc.number import shortened
+
     forms = "write it like 4096, 4k (4000), 4Ki (4096), 1.5B or 1e12"
     return InputError(f"{option} takes a positive whole number, not {shortened(text)}; {forms}")
 
 
 def positive_number(option: str, text: str) -> float:
     """A positive number that may have a fraction, such as 1.3."""
+    from ffncalc.number import shortened
+
     try:
         value = float(text)
     except ValueError:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ffncalc.cli.options import Models, Out, whole_number
+from ffncalc.cli.options import Models, Out, optional
 
 
 def command(
@@ -19,7 +19,7 @@ def command(
 
     if out is not None:
         draw.checked(out)
-    reach = whole_number("--seq-len", longest) if longest is not None else data.LONGEST
+    reach = optional("--seq-len", longest) or data.LONGEST
     costs = [data.cost(base, reach) for base in data.bases(models)]
     if out is not None:
         draw.save(draw.flops(costs), out)

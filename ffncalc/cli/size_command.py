@@ -5,7 +5,17 @@ from typing import Annotated, Any
 import typer
 
 from ffncalc.cli import output
-from ffncalc.cli.options import Json, SeqLen, Tied, one_of, output_format, whole_number
+from ffncalc.cli.options import (
+    FORMATS,
+    Json,
+    SeqLen,
+    Tied,
+    one_of,
+    optional,
+    output_format,
+    positive_number,
+    whole_number,
+)
 from ffncalc.errors import InputError
 
 
@@ -75,7 +85,7 @@ def command(
     from ffncalc.search.limits import VARIANTS
     from ffncalc.search.ranges import between
 
-    form = "yaml" if format == "yaml" and not json else output_format(format, json)
+    form = output_format(format, json, (*FORMATS, "yaml"))
     if like is not None and (tied is not None or ffn != "swiglu"):
         raise InputError(
             "--like takes the FFN and the tie from that config; leave --ffn and --tied away, or change the file"
@@ -95,12 +105,12 @@ def command(
         n_kv_heads=listed("--kv-heads", kv_heads),
         d_ff=listed("--d-ff", d_ff, 64),
         n_vocab=listed("--vocab", vocab),
-        d_head=whole_number("--d-head", d_head) if d_head is not None else None,
+        d_head=optional("--d-head", d_head),
         multiple_of=whole_number("--multiple-of", multiple_of),
         tensor_parallel=whole_number("--tensor-parallel", tensor_parallel),
         aspect=between("--aspect", aspect) if aspect is not None else None,
         tied=bool(tied),
-        seq_len=whole_number("--seq-len", seq_len) if seq_len is not None else None,
+        seq_len=optional("--seq-len", seq_len),
         keep=whole_number("--keep", keep),
         within=percentage(within),
         report=bar,
@@ -121,31 +131,23 @@ def listed(option: str, text: str | None, step: int = 1) -> list[int]:
 
 def percentage(text: str) -> float:
     """`10` or `10%` as a share."""
-    from ffncalc.cli.options import positive_number
-
     return positive_number("--within", text.rstrip(" %")) / 100
 
 
 def printed(report: Any, form: str, out: str | None) -> None:
     """The report, and the nearest config in a file."""
+    from ffncalc.config import name_of
     from ffncalc.export import size_data, size_rows
     from ffncalc.render.size import yaml_text
 
     if out is not None:
-        save(out, yaml_text(report.candidates[0], name_for(out)))
+        save(out, yaml_text(report.candidates[0], name_of(out)))
     if form == "yaml":
         print(yaml_text(report.candidates[0], f"{report.kind}-{report.budget}"), end="")
     elif form == "csv":
         output.write_data("csv", size_rows(report))
     else:
         output.show(form, [report], size_data, "size")
-
-
-def name_for(path: str) -> str:
-    """What to call the model of a file: its stem."""
-    from ffncalc.config import name_of
-
-    return name_of(path)
 
 
 def save(path: str, text: str) -> None:

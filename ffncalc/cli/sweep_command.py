@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ffncalc.cli import output
-from ffncalc.cli.options import Format, Head, Json, SeqLen, Tied, VocabSize, one_of, output_format, whole_number
+from ffncalc.cli.options import Format, Head, Json, SeqLen, Tied, VocabSize, one_of, optional, output_format
 from ffncalc.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def command(
             raise InputError(f"--set {name} is given twice; put all its values into one")
         sizes[name] = values
     work = Workload(
-        whole_number("--seq-len", seq_len) if seq_len is not None else None,
-        whole_number("--source-len", source_len) if source_len is not None else None,
+        optional("--seq-len", seq_len),
+        optional("--source-len", source_len),
         1,
         causal,
         one_of("--pass", passes, tuple(PASSES)),

@@ -6,10 +6,9 @@ against the modules.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.families.row import Row
 
 MODULES: dict[str, tuple[str, ...]] = {
@@ -274,7 +273,7 @@ def find(name: object, file: str, key: str) -> Row:
     """The row that a config names, or an InputError with the nearest names."""
     found = row(name) if isinstance(name, str) else None
     if found is None:
-        near = get_close_matches(str(name), names(), n=3)
+        near = nearest(str(name), names(), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`ffncalc families` lists those that are"
         raise InputError(f"{file}: {key} {str(name)[:60]!r} is not an architecture that ffncalc knows; {hint}")
     return found

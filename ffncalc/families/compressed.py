@@ -91,7 +91,7 @@ DEEPSEEK_V4 = DEEPSEEK.like(
         "ffn.correction": layer_types(
             "mlp_layer_types", {"hash_moe": False, "moe": True}, _hash_layer, ("num_hash_layers",)
         ),
-        "extra": derived(_v4_connections)._replace(keys=("hc_mult",), holds_it=False),
+        "extra": derived(_v4_connections, "hc_mult"),
         "stack_extra": derived(hyper_head),
     },
     {
@@ -156,11 +156,11 @@ ZAYA = LLAMA.like(
     "arXiv:2511.17127; transformers ZayaForCausalLM: convolutions on q and k, a router that is a network",
     {
         **mixture("moe", "num_experts"),
-        "attention.kind": derived(_zaya_attention)._replace(keys=("cca_time0", "cca_time1"), holds_it=False),
+        "attention.kind": derived(_zaya_attention, "cca_time0", "cca_time1"),
         "attention.window": layer_types(
             "layer_types", {"hybrid": ZERO, "hybrid_sliding": nullable("sliding_window")}, ZERO
         ),
-        "ffn.kind": derived(_zaya_ffn)._replace(keys=("router_hidden_size",), holds_it=False),
+        "ffn.kind": derived(_zaya_ffn, "router_hidden_size"),
         "ffn.d_ff": key("moe_intermediate_size"),
         "ffn.bias": False,
         "extra": derived(_zaya_residuals),

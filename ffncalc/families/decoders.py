@@ -8,7 +8,7 @@ from typing import Any
 from ffncalc.blocks.attention import grouped
 from ffncalc.expr import ZERO, Expr
 from ffncalc.families import by_name
-from ffncalc.families.llama import BIASLESS, GEMMA, LLAMA, MISTRAL, OLMO2, SLIDING
+from ffncalc.families.llama import BIASLESS, GEMMA, LLAMA, MISTRAL, OLMO2, SIDE_BY_SIDE, SLIDING
 from ffncalc.families.readers import flag, layer_types, nullable, text, when
 from ffncalc.families.row import Reader
 from ffncalc.ops import Op, linear
@@ -86,10 +86,7 @@ COHERE = LLAMA.like(
     "head by flag",
     {
         "ffn.bias": False,
-        "norm.kind": "layer",
-        "norm.bias": False,
-        "norm.place": "one",
-        "parallel": True,
+        **SIDE_BY_SIDE,
         "attention.window": ZERO,
         "attention.qk_norm": flag("use_qk_norm", "table", "none"),
     },

@@ -22,7 +22,7 @@ from ffncalc.blocks.ends import lm_head, mlm_head, pooler
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.bert import BERT
-from ffncalc.families.llama import LLAMA, SLIDING
+from ffncalc.families.llama import LLAMA, SIDE_BY_SIDE, SLIDING
 from ffncalc.families.readers import also, derived, divided, each_layer, flag, key, layer_types, text
 from ffncalc.families.row import PerLayer, Reader
 from ffncalc.ops import ONCE, TOKEN, Op, Weight, linear, scale
@@ -395,10 +395,7 @@ COHERE_COMPASS = LLAMA.like(
         "attention.d_head": derived(divided("d_model", "attention.n_heads", "d_head")),
         "attention.window": layer_types("layer_types", SLIDING, ZERO),
         "ffn.bias": False,
-        "norm.kind": "layer",
-        "norm.bias": False,
-        "norm.place": "one",
-        "parallel": True,
+        **SIDE_BY_SIDE,
     },
     {
         "vocab_size": 256000,

@@ -220,7 +220,7 @@ LONGCAT_FLASH = DEEPSEEK_V3.like(
     {
         "n_layers": key("num_layers"),
         "attention.kind": twice_latent,
-        "ffn.kind": derived(_shortcut)._replace(keys=("ffn_hidden_size", "zero_expert_num"), holds_it=False),
+        "ffn.kind": derived(_shortcut, "ffn_hidden_size", "zero_expert_num"),
         "ffn.d_ff": key("expert_ffn_hidden_size"),
         "ffn.top_k": key("moe_topk"),
         "ffn.n_shared": ZERO,

@@ -44,6 +44,8 @@ LLAMA = Row(
     },
     ignores=("max_position_embeddings",),
 )
+# What PaLM and Cohere do: attention and FFN side by side under one layer norm without a bias.
+SIDE_BY_SIDE = {"norm.kind": "layer", "norm.bias": False, "norm.place": "one", "parallel": True}
 BIASLESS = {"attention.bias": "", "ffn.bias": False}
 
 MISTRAL = LLAMA.like(
@@ -101,7 +103,7 @@ def _half_of(name: str) -> Reader:
             view.fail(f"{name} has to be an even number: Qwen's counts gate and up together", name)
         return size("d_ff", both.value // 2, f"{name} / 2")
 
-    return derived(read)._replace(keys=(name,), holds_it=False)
+    return derived(read, name)
 
 
 QWEN = LLAMA.like(
@@ -186,10 +188,7 @@ PALM = LLAMA.like(
         "attention.d_head": key("d_head", divided("d_model", "attention.n_heads", "d_head")),
         "attention.window": ZERO,
         "ffn.d_ff": key("d_ff"),
-        "norm.kind": "layer",
-        "norm.bias": False,
-        "norm.place": "one",
-        "parallel": True,
+        **SIDE_BY_SIDE,
     },
     {"n_kv_heads": 1},
 )

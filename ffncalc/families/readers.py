@@ -147,9 +147,9 @@ def also(ops: Callable[[View], Iterable[Op]], *keys: str) -> Reader:
     return Reader(keys, lambda view, switch: tuple(ops(view)), holds_it=False)
 
 
-def derived(other: Callable[[View], Any]) -> Reader:
-    """A value that follows from other switches."""
-    return Reader((), lambda view, switch: other(view))
+def derived(other: Callable[[View], Any], *keys: str) -> Reader:
+    """A value that follows from other switches, and from `keys` of which none is its own size."""
+    return Reader(keys, lambda view, switch: other(view), holds_it=False)
 
 
 def divided(width: str, parts: str, name: str, whole: bool = True) -> Callable[[View], Any]:

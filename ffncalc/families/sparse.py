@@ -138,7 +138,7 @@ AXK2 = DEEPSEEK_V32.like(
     {
         "attention.kind": with_index(gated_queries),
         "ffn.kind": ROUTED_OR_LISTED,
-        "extra": derived(_gated_norms)._replace(keys=("gated_norm_rank",), holds_it=False),
+        "extra": derived(_gated_norms, "gated_norm_rank"),
     },
     {
         "vocab_size": 163840,
@@ -192,7 +192,7 @@ HY_V4 = DEEPSEEK_V32.like(
     {
         "attention.kind": with_index(gated_by_channel, _hy_index),
         "ffn.kind": FIRST_DENSE,
-        "extra": derived(_hy_connections)._replace(keys=("hc_mult",), holds_it=False),
+        "extra": derived(_hy_connections, "hc_mult"),
         "stack_extra": derived(hyper_head),
     },
     {
@@ -254,7 +254,7 @@ MISTRAL_LARGE4 = DEEPSEEK_V32.like(
     "mistral_large4_text",
     "transformers MistralLarge4TextModel: queries not compressed, no correction bias, every fourth layer not rotary",
     {
-        "attention.kind": derived(_mistral_attention)._replace(keys=(*INDEX_KEYS, "kv_source_layers"), holds_it=False),
+        "attention.kind": derived(_mistral_attention, *INDEX_KEYS, "kv_source_layers"),
         "attention.q_lora_rank": ZERO,
         "attention.d_nope": each_layer(("qk_nope_head_dim", "no_rope_layers", "no_rope_layer_interval"), _unrotated),
         "attention.d_rope": each_layer(

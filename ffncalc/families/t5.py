@@ -25,6 +25,8 @@ def _gate(view: View, switch: str) -> str:
     return "gated" if gated else "plain"
 
 
+SPELLINGS = {"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"}
+
 T5 = Row(
     name="t5",
     source="arXiv:1910.10683; transformers T5ForConditionalGeneration. v1.1's head is untied in the checkpoints",
@@ -67,12 +69,7 @@ T5 = Row(
         "is_decoder",
         "add_cross_attention",
     ),
-    spellings={
-        "hidden_size": "d_model",
-        "num_attention_heads": "num_heads",
-        "num_hidden_layers": "num_layers",
-        "head_dim": "d_kv",
-    },
+    spellings={**SPELLINGS, "head_dim": "d_kv"},
 )
 
 
@@ -184,7 +181,7 @@ SWITCH = T5.like(
         "batch_prioritized_routing",
         "num_selected_experts",
     ),
-)._replace(spellings={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"})
+)._replace(spellings=SPELLINGS)
 
 
 # ------------------------------------------------------------------ UDOP
@@ -252,7 +249,7 @@ UDOP = T5.like(
     },
     ignores=("image_size",),
     flops="its encoder reads image patches beside the text",
-)._replace(spellings={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"})
+)._replace(spellings=SPELLINGS)
 
 UDOP_BARE = UDOP.like(
     "udop", "transformers UdopModel, which ties no relative table", {"stack_extra": _page_and_tables(0)}, heads={}

@@ -9,7 +9,7 @@ from ffncalc.blocks.attention import gated_output
 from ffncalc.expr import ZERO, Expr, size
 from ffncalc.families import by_name
 from ffncalc.families.experts import DENSE_OR_SPARSE, FIRST_DENSE, GLM4_MOE
-from ffncalc.families.llama import LLAMA, SLIDING
+from ffncalc.families.llama import LLAMA, SIDE_BY_SIDE, SLIDING
 from ffncalc.families.moe import correction, in_moe_layers, listed, mixture, step
 from ffncalc.families.readers import also, by, count, derived, first_layers, flag, key, layer_types
 from ffncalc.families.row import Reader
@@ -169,7 +169,7 @@ LAGUNA = LLAMA.like(
     "transformers LagunaForCausalLM: heads by layer, gated attention; the router's correction bias is a parameter",
     {
         **mixture(FIRST_DENSE, "num_experts"),
-        "attention.kind": derived(_gating)._replace(keys=("gating",), holds_it=False),
+        "attention.kind": derived(_gating, "gating"),
         "attention.n_heads": key(
             "num_attention_heads_per_layer", lambda view: view.size("num_attention_heads", "attention.n_heads")
         ),
@@ -258,10 +258,7 @@ COHERE2_MOE = LLAMA.like(
         ),
         "ffn.bias": False,
         "ffn.n_shared": count("num_shared_experts"),
-        "norm.kind": "layer",
-        "norm.bias": False,
-        "norm.place": "one",
-        "parallel": True,
+        **SIDE_BY_SIDE,
     },
     {
         "vocab_size": 256000,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ffncalc.expr import Expr, plain_form, plain_text
+from ffncalc.expr import Expr
 from ffncalc.number import ratio
+from ffncalc.plain import plain_form, plain_text
 from ffncalc.render.document import Bar, Cell, Document, Line, Share, Table, scaled, shown, signed
 from ffncalc.render.params import layers_label
 from ffncalc.report.flops import KINDS, Flops, Kinds

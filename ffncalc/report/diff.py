@@ -78,9 +78,9 @@ def _sizes(spec: Spec) -> dict[str, Any]:
     """Every switch of a model, of each stack where there are two; the distinct values where layers differ."""
     found: dict[str, Any] = {"family": spec.family, "head": spec.head, "tied": spec.tied}
     found |= {"d_model": spec.d_model.value, "n_vocab": _plain(spec.n_vocab)}
-    for stack, n_layers in zip(spec.stacks, spec.n_layers, strict=True):
+    for stack in spec.stacks:
         prefix = f"{stack.name}." if len(spec.stacks) > 1 else ""
-        found[f"{prefix}n_layers"] = n_layers.value
+        found[f"{prefix}n_layers"] = stack.n_layers
         if len(stack.kinds) > 1:
             found[f"{prefix}layers of each kind"] = " + ".join(f"{kind.n_stored.value:,}" for kind in stack.kinds)
         layers = [kind.layer for kind in stack.kinds]

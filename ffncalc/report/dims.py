@@ -38,9 +38,8 @@ def dims(model: Model) -> dict[str, Any]:
 
 def _depth(stack: Stack) -> int:
     """Blocks of a stack; where all of them run several times (ALBERT) as many as are run, as its config counts them."""
-    stored = sum(kind.n_stored.value for kind in stack.kinds)
     runs = {kind.runs.value for kind in stack.kinds}
-    return stored * runs.pop() if len(runs) == 1 else stored
+    return stack.n_layers * (runs.pop() if len(runs) == 1 else 1)
 
 
 def _distinct(sizes: Iterable[Expr]) -> Any:

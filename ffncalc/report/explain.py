@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ffncalc.expr import Expr, Leaf, is_whole, plain_form, plain_text, size
+from ffncalc.expr import Expr, Leaf, size
+from ffncalc.plain import is_whole, plain_form, plain_text
 
 if TYPE_CHECKING:
     from ffncalc.report.compare import Comparison

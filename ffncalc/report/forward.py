@@ -191,11 +191,11 @@ def rule_width(d_model: int, rule: str, multiple_of: int | None) -> Expr:
 
 def plan_model(model: Model, d_model: int, settings: Settings) -> Plan:
     """The first layers of a model, scaled down. InputError names what can't be run."""
-    spec = model.spec
-    if settings.layers > (n_layers := spec.n_layers[-1].value):
-        raise InputError(f"--layers {settings.layers} is more than the {n_layers} layers of {spec.name}")
+    spec, stack = model.spec, model.spec.stacks[-1]
+    if settings.layers > stack.n_layers:
+        raise InputError(f"--layers {settings.layers} is more than the {stack.n_layers} layers of {spec.name}")
     _refuse(spec, described.missing_in_model(spec))
-    stack, d, d_ff = spec.stacks[-1], size("d_model", d_model, "--d-model"), own_width(d_model, settings)
+    d, d_ff = size("d_model", d_model, "--d-model"), own_width(d_model, settings)
     kinds = list(first_layers(stack.kinds, settings.layers))
     if settings.layers > 1 and any(kind.runs.value > 1 for kind in kinds):
         _refuse(spec, ["layer that is stored once and runs several times (one block runs: leave out --layers)"])

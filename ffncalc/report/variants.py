@@ -17,6 +17,7 @@ from ffncalc.numeric.described import ACTIVATION_NAMES, own_name
 from ffncalc.numeric.experiments.variants import Output, run
 from ffncalc.numeric.feedforward import VARIANTS
 from ffncalc.ops import Op, active, macs_per_row, parameters
+from ffncalc.plain import in_terms_of
 from ffncalc.spec import Attention, Ffn, Layer
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def matched_size(kind: str) -> str:
         return ""
     d = size("d_model", 3)  # any multiple of 3
     width = hidden_width(d.value, "matched" if kind == "gated" else "4d").d_ff
-    return parameters(operations(Ffn(kind, d_ff=size("d_ff", width)), d)).in_terms_of(d)
+    return in_terms_of(parameters(operations(Ffn(kind, d_ff=size("d_ff", width)), d)), d)
 
 
 def series(name: str) -> str:

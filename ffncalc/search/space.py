@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ffncalc import edit
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.expr import Expr
 from ffncalc.model import Model
 from ffncalc.ops import PARTS
@@ -80,7 +79,7 @@ def _known(name: str) -> str:
     known = (*PARAMS, *FLOPS)
     if name in known:
         return name
-    near = get_close_matches(name, known, n=1)
+    near = nearest(name, known, n=1)
     raise InputError(
         f"{name!r} is no number of a sweep; "
         + (f"did you mean {near[0]}?" if near else "they are called as in JSON: params.total, flops.per_token.total")
