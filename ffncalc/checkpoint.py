@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
+from ffncalc.config import holds_shards, is_checkpoint
 from ffncalc.errors import InputError
 from ffncalc.text import parse
 
@@ -45,18 +46,6 @@ class Tensor(NamedTuple):
     def size(self) -> int:
         """Numbers in it."""
         return prod(self.shape)
-
-
-def is_checkpoint(path: str) -> bool:
-    """Whether a path is a safetensors file, an index of shards, or a folder that holds shards and no config."""
-    if path.endswith((".safetensors", ".safetensors.index.json")):
-        return True
-    return os.path.isdir(path) and not os.path.isfile(os.path.join(path, "config.json")) and holds_shards(path)
-
-
-def holds_shards(folder: str) -> bool:
-    """Whether a folder holds safetensors files."""
-    return any(entry.endswith(".safetensors") for entry in os.listdir(folder))
 
 
 def read(path: str) -> list[Tensor]:

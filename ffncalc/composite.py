@@ -15,11 +15,6 @@ from ffncalc.view import Options
 Build = Callable[[Config, Options], Model]
 
 
-def is_composite(config: Config) -> bool:
-    """Whether the file is of two models, an encoder's config and a decoder's."""
-    return config.kind == "hf" and config.values.get("model_type") == "encoder-decoder"
-
-
 def encoder_decoder(config: Config, options: Options, build: Build) -> Model:
     """Both models: the encoder without a language-model head, the decoder with cross-attention and the causal head.
 

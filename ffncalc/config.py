@@ -1,8 +1,6 @@
 """MODEL, as a person names it -> the config it stands for: a bundled name, a file, a folder, or `-` for standard
 input."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable
@@ -48,6 +46,18 @@ def of_bytes(data: bytes, file: str, name: str) -> Config:
     """The config that the bytes of a file are; the ending of `file` says whether as JSON or as YAML. Raises
     InputError."""
     return _parsed(_bounded(data, file), file, name)
+
+
+def is_checkpoint(path: str) -> bool:
+    """Whether a path is a safetensors file, an index of shards, or a folder that holds shards and no config."""
+    if path.endswith((".safetensors", ".safetensors.index.json")):
+        return True
+    return os.path.isdir(path) and not os.path.isfile(os.path.join(path, "config.json")) and holds_shards(path)
+
+
+def holds_shards(folder: str) -> bool:
+    """Whether a folder holds safetensors files."""
+    return any(entry.endswith(".safetensors") for entry in os.listdir(folder))
 
 
 def _path(model: str) -> str:

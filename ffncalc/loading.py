@@ -6,7 +6,6 @@ from typing import Any
 
 from ffncalc import config as configs
 from ffncalc import families
-from ffncalc.composite import encoder_decoder, is_composite
 from ffncalc.families.row import Row
 from ffncalc.model import Model, expand
 from ffncalc.nested import text_part
@@ -32,7 +31,9 @@ def load(
 
 def build(config: configs.Config, options: Options) -> Model:
     """The model of a config that was read."""
-    if is_composite(config):
+    if config.kind == "hf" and config.values.get("model_type") == "encoder-decoder":  # two configs in one file
+        from ffncalc.composite import encoder_decoder
+
         return encoder_decoder(config, options, build)
     config, options, notes = text_part(config, options)
     refuse(config)

@@ -1,7 +1,5 @@
 """A `Spec` written out as operations: one list for each kind of layer, and one for what stands outside the stacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

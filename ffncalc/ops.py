@@ -12,8 +12,6 @@ and nothing about a count is written anywhere else. Scores have MACs and no weig
 tied head has MACs and a weight that is counted elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

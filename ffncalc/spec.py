@@ -6,8 +6,7 @@ in a sentence what each does; `CHOICES` lists the words that one may take. Both 
 messages.
 """
 
-from __future__ import annotations
-
+# Annotations are not deferred where NamedTuples are defined: each would be compiled from text at every start.
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

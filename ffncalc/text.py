@@ -6,8 +6,6 @@ means what it looks like (YAML 1.1 reads `010` as 8, `1:30` as 90 and `1e4` as t
 what to write).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`ffncalc params MODEL...`."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,7 +53,7 @@ def command(
     The FFN's share of a block comes first. --explain gives the formula of every number. Of a checkpoint (.safetensors,
     its index, or a folder of shards) the headers are read, and --against says where it departs from a config.
     """
-    from ffncalc.checkpoint import is_checkpoint
+    from ffncalc.config import is_checkpoint
     from ffncalc.export import params_data
     from ffncalc.report.params import params
 
@@ -72,7 +70,7 @@ def command(
     return checked.exit_code(failed)
 
 
-def with_advice(reports: list[Params], tensor_parallel: str, form: str, explain: bool) -> None:
+def with_advice(reports: "list[Params]", tensor_parallel: str, form: str, explain: bool) -> None:
     """Print the counts, and what is said of the widths."""
     from ffncalc.export import advised_data
     from ffncalc.report.advice import Advised, advise

@@ -1,7 +1,5 @@
 """Parameters: by component, per kind of layer and in total."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
