@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ffncalc.expr import SUPERSCRIPT, Expr
 
-_SHORT = {"d_model": "d", "n_vocab": "V", "n_layers": "L"}
+_SHORT = {"n_vocab": "V", "n_layers": "L"}
 _KEPT_IN_PLAIN_FORM = ("T", "S", "n_vocab", "n_layers", "L", "min(", "batch")
 # {(power of d, names kept as they are): coefficient}; `8d² + 5d` is {(2, ()): 8, (1, ()): 5}
 PlainForm = dict[tuple[int, tuple[str, ...]], Fraction]

@@ -137,7 +137,7 @@ def test_depths_that_decide_the_structure(like: str) -> None:
         want.value,
         like=like,
         d_model=[own.stacks[-1].d_model.value],
-        n_layers=[1, own.n_layers[-1].value],
+        n_layers=[1, own.stacks[-1].n_layers],
         n_heads=[own.stacks[-1].kinds[-1].layer.attention.n_heads.value],
     )
     assert found.candidates[0].params["total"] == want
