@@ -39,7 +39,8 @@ def read(model: str | dict[str, Any] | Config) -> Config:
     if model == "-":
         return of_bytes(sys.stdin.buffer.read(MAX_BYTES + 1), "stdin", "stdin")
     path = _path(model)
-    return _parsed(read_file(path), path, name_of(path))
+    shown = path if os.path.exists(model) else f"bundled {os.path.basename(path)}"
+    return _parsed(read_file(path), shown, name_of(path))
 
 
 def of_bytes(data: bytes, file: str, name: str) -> Config:

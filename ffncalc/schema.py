@@ -32,6 +32,7 @@ def schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) that every bundled config meets. Other keys of a family's class are let through."""
     groups = {name: _group(name) for name in GROUPS}
     words = {spelling: _word(switch) for word, (switch, others) in WORDS.items() for spelling in (word, *others)}
+    stack = {"type": "object", "properties": {**groups, **words}, "description": "what differs in this stack"}
     layer = {"type": "object", "properties": {"repeat": _SIZE, "parallel": {"type": "boolean"}, **groups, **words}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -50,6 +51,8 @@ def schema() -> dict[str, Any]:
             "layers": {"type": "array", "minItems": 1, "items": layer, "description": "unlike layers, in order"},
             **words,
             **groups,
+            "encoder": stack,
+            "decoder": stack,
         },
     }
 

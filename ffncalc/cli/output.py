@@ -26,6 +26,8 @@ def show(
     `renderer` names the module of `ffncalc.render` whose `document` draws a report, `explain` the function of
     `ffncalc.report.explain` that gives its formulas (None: without them); each is imported only where it is used.
     """
+    if explain and form == "csv":
+        raise InputError("--explain has no place in a CSV row; ask for json or a table")
     explained = getattr(import_module("ffncalc.report.explain"), explain) if explain else None
     if form in ("json", "csv"):
         data = [to_data(report) for report in reports]

@@ -51,7 +51,8 @@ def _size(value: Any) -> Cell:
 
 def space_text(space: dict[str, Any]) -> str:
     """The space in one line: `d_model 256 to 32,768 by 128, ...`."""
-    return ", ".join(f"{name} {_values(value)}" for name, value in space.items() if name != "points")
+    sizes = ", ".join(f"{name} {_values(value)}" for name, value in space.items() if name not in ("points", "seq_len"))
+    return f"{sizes}; FLOPs at T = {space['seq_len']:,}"
 
 
 def _values(value: Any) -> str:

@@ -8,6 +8,7 @@ from ffncalc import bundled, families, recurrent
 from ffncalc.families.row import Reader, Row
 from ffncalc.loading import load
 from ffncalc.report.params import params
+from ffncalc.spec import MEANING
 
 
 class Bundled(NamedTuple):
@@ -53,9 +54,17 @@ def family(row: Row) -> Family:
         "exact",
         row.flops or "exact",
         row.note,
-        {switch: _said(entry) for switch, entry in row.says.items()},
+        _switches(row),
         dict(row.defaults),
     )
+
+
+def _switches(row: Row) -> dict[str, str]:
+    """What the row says; a generic row takes every other switch from the file as well."""
+    says = {switch: _said(entry) for switch, entry in row.says.items()}
+    if row.name not in families.MODULES["generic"]:
+        return says
+    return {switch: says.get(switch, f"{meaning} (the file's)") for switch, meaning in MEANING.items()}
 
 
 def _said(entry: Any) -> str:

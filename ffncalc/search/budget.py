@@ -25,7 +25,7 @@ from ffncalc.search.cells import Cell, Polynomial, cell, points, value_at
 from ffncalc.search.limits import Limits, Part
 from ffncalc.search.polynomial import evaluate, nested, slabs, spread
 from ffncalc.search.space import Point, Space
-from ffncalc.workload import Workload
+from ffncalc.workload import DEFAULT_SEQ_LEN, Workload
 
 BUDGETS = {"params": "params.total", "active": "params.active", "flops": "flops.per_token.total"}
 SPARE = 32  # kept beyond what is asked for, so that rounding in float64 can't decide what is shown
@@ -117,7 +117,8 @@ def size(
     if near[0].off > within * budget:
         raise InputError(_misses(where, kind, budget, limits, near[0], within))
     proposed = tuple(_candidate(where, kind, budget, entry) for entry in near if entry.off <= within * budget)
-    return Found(kind, budget, lim.described(limits, start), count, proposed)
+    described = lim.described(limits, start) | {"seq_len": seq_len or DEFAULT_SEQ_LEN}
+    return Found(kind, budget, described, count, proposed)
 
 
 # ------------------------------------------------------------------ searching

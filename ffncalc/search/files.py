@@ -215,7 +215,7 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install 'ffncalc[parquet]', or write CSV") from None
+        raise InputError("Parquet needs pyarrow: pip install pyarrow, or write CSV") from None
     return pyarrow
 
 
