@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 from ffncalc.cli import start
 from ffncalc.loading import load
 from ffncalc.model import Model
+
+# The same examples on every run and no deadline: a busy machine must not decide whether a change lands.
+settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+settings.load_profile("steady")
 
 Write = Callable[..., str]
 
