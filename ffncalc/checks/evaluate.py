@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ffncalc.checks.expression import Assertion, Binary, Choices, Negative, Node, Number, Path, Tolerance, paths
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.number import exactly, shown
 
 
@@ -200,19 +200,15 @@ def _step(value: Any, step: str | int, path: Path, numbers: Numbers, each: bool)
 
 def unknown(path: Path, numbers: Numbers) -> InputError:
     """The error for a path at which nothing stands, with the nearest that there is."""
-    from difflib import get_close_matches
-
     known = list(names(numbers.tree))
     short = (
         [name for group in numbers.groups for name in numbers.tree.get(group) or ()] if path.text.isidentifier() else []
     )
     bare = {name.rpartition(".")[2]: name for name in reversed(known)}
     last = path.text.rpartition(".")[2]
-    near = get_close_matches(path.text, short, n=1)
-    near = near or (
-        [bare[last]] if last in bare and bare[last] != path.text else get_close_matches(path.text, known, n=1)
-    )
-    near = near or [bare[name] for name in get_close_matches(last, bare, n=1)]
+    near = nearest(path.text, short, n=1)
+    near = near or ([bare[last]] if last in bare and bare[last] != path.text else nearest(path.text, known, n=1))
+    near = near or [bare[name] for name in nearest(last, bare, n=1)]
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known[:4])}, ..."
     return InputError(f"{path.text}{_whose(numbers)} is no number that ffncalc reports; {hint}")
 

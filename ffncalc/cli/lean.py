@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ffncalc.cli.commands import COMMANDS, module_of, under
+from ffncalc.errors import nearest
 
 
 def is_trivial(value: Any, param: Any) -> bool:
@@ -80,9 +81,7 @@ class LazyGroup(TyperGroup):
         """Import a command; an unknown one is a usage error that says which name was meant."""
         names = self.list_commands(ctx)
         if cmd_name not in names:
-            from difflib import get_close_matches
-
-            near = get_close_matches(cmd_name, names)
+            near = nearest(cmd_name, names, n=3)
             ctx.fail(f"no command {cmd_name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else ""))
         return load(f"{self.name} {cmd_name}".lstrip())
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 
 FORMATS = ("table", "json", "csv", "markdown")
 
@@ -63,11 +63,9 @@ def one_of(option: str, text: str, choices: tuple[str, ...]) -> str:
     """The choice that the text names. Raises InputError with all of them, and the nearest."""
     if text in choices:
         return text
-    from difflib import get_close_matches
-
     from ffncalc.number import shortened
 
-    near = get_close_matches(text.lower(), choices, n=1)
+    near = nearest(text.lower(), choices, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise InputError(f"{option} is one of {', '.join(choices)}, not {shortened(text)}{hint}")
 

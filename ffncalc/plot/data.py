@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from ffncalc import edit
-from ffncalc.errors import InputError
+from ffncalc.errors import InputError, nearest
 from ffncalc.expr import Expr
 from ffncalc.ops import PARTS
 from ffncalc.report import flops as flops_report
@@ -140,9 +140,7 @@ def _label(names: Sequence[str], values: Sequence[int]) -> str:
 def _one(option: str, name: str, names: Sequence[str]) -> str:
     if name in names:
         return name
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, names, n=1)
+    near = nearest(name, names, n=1)
     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(names[:8])}"
     raise InputError(f"{option}: the file has no {name!r}; {hint}")
 
